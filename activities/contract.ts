@@ -1,19 +1,24 @@
-import type { CheckFinding } from '../src/core/checks/wave-checks.ts';
+import * as z from 'zod/mini';
+import { planned } from '../src/core/checks/check.ts';
 import type { Pace, ShownPlan, SitePlan } from '../src/core/contracts/site-run.ts';
 import type { RunReport } from '../src/core/contracts/site-run-report.ts';
+import type { Wire } from '../src/core/contracts/wire.ts';
+import { flag, number, optional, text, texts, time, whole, wholes } from '../src/core/data/schema.ts';
 import type { NodeResult } from '../src/core/deployment/baremetal.ts';
 import type { PermitAnswer } from '../src/core/permits/answer.ts';
 import type { PermitWork } from '../src/core/permits/limits.ts';
+import { rolloutPolicy } from '../src/core/rollout/policy.ts';
 import type { StartedWith } from '../src/core/run/passed-on.ts';
 import type { MaasSilence } from '../src/core/run/silence.ts';
 import type { AnyRunReport, AnyRunStatus } from '../src/core/run/status.ts';
 import type { RunSubject } from '../src/core/run/subject.ts';
-import type { RunFailure } from '../src/core/site-run/failure.ts';
+import { runFailure } from '../src/core/site-run/failure.ts';
 import type { NodeWrite } from '../src/core/site-run/report.ts';
 import type { SiteRunKind, SiteRunOutcome } from '../src/core/words.ts';
 
 /**
- * The activities that site workflows may call. Types only: workflows import this file, activities implement it.
+ * The activities that site workflows may call: workflows import this file, activities implement it. Of requests, types only; an
+ * answer is read by its schema before a workflow uses it.
  * The names are wire names that operators see (workflows/protocol.ts lists them).
  */
 export interface SiteActivities {
@@ -38,7 +43,7 @@ export interface SiteActivities {
   /** Reads the state of a node and changes nothing. */
   look_at_node(request: NodeCall): Promise<AbortAnswer>;
   /** For test_site: reads the real state of every node and changes nothing. */
-  inspect_nodes(request: InspectNodes): Promise<InspectNodesAnswer>;
+  inspect_nodes(request: InspectNodes): Promise<Wire<typeof inspectNodesAnswer>>;
   /** Asks one check of a site, of at most a hundred nodes, until it has a verdict. Changes nothing on them. */
   run_check(request: RunCheck): Promise<RunCheckAnswer>;
   record_nodes(request: NodesRecord): Promise<void>;
@@ -82,16 +87,19 @@ export interface OpenRun {
 }
 
 /** Settings of this installation that a run must know, whether it was opened or refused. */
-export interface OpenedWithin {
+export const openedWithin = {
   /** Another person than who started the run must approve. */
-  readonly approved_by_another: boolean;
+  approved_by_another: flag,
   /** Someone may want notices about the run. */
-  readonly notices: boolean;
-  /** Who started it: a name that an API has verified, or a claim, which says so. Absent: nobody is named. */
-  readonly started_by?: string;
-  /** Prefix of the ids of workflows that the run starts (`prefixed`). */
-  readonly prefix?: string;
-}
+  notices: flag,
+  ...optional({
+    /** Who started it: a name that an API has verified, or a claim, which says so. Absent: nobody is named. */
+    started_by: text,
+    /** Prefix of the ids of workflows that the run starts (`prefixed`). */
+    prefix: text,
+  }),
+};
+export type OpenedWithin = Wire<z.ZodMiniObject<typeof openedWithin>>;
 
 /** An answer without the settings of the installation. */
 export type OpenedAlone<Answer> = Answer extends unknown
@@ -99,23 +107,38 @@ export type OpenedAlone<Answer> = Answer extends unknown
   : never;
 
 /** The answer to every run that was opened. */
-export interface OpenedRun extends OpenedWithin {
+export const openedRun = {
   /** Those that this server knows. Setting another one would block the workflow. */
-  readonly search_attributes: readonly string[];
-}
+  search_attributes: texts,
+  ...openedWithin,
+};
+export type OpenedRun = Wire<z.ZodMiniObject<typeof openedRun>>;
 
-export type OpenRunAnswer =
-  | ({ readonly ok: true /** The run's, for people. */; readonly number: number } & OpenedRun)
-  | ({ readonly ok: false; readonly failure: RunFailure } & OpenedWithin);
+export const done = { ok: z.literal(true) };
+/** The answer of an activity that may find that the run has to fail. */
+export const failing = <F extends z.core.$ZodType>(failure: F) => ({ ok: z.literal(false), failure });
+
+export const openRunAnswer = z.discriminatedUnion('ok', [
+  z.object({
+    ...done,
+    /** The run's, for people. */
+    number: whole,
+    ...openedRun,
+  }),
+  z.object({ ...failing(runFailure), ...openedWithin }),
+]);
+export type OpenRunAnswer = Wire<typeof openRunAnswer>;
 
 interface FetchSource {
   readonly site: string;
 }
 
-export type FetchSourceAnswer =
+export const fetchSourceAnswer = z.discriminatedUnion('ok', [
   /** `deployed`: it is the revision that was deployed last. */
-  | { readonly ok: true; readonly revision: number; readonly commit: string; readonly deployed: boolean }
-  | { readonly ok: false; readonly failure: RunFailure };
+  z.object({ ...done, revision: whole, commit: text, deployed: flag }),
+  z.object(failing(runFailure)),
+]);
+export type FetchSourceAnswer = Wire<typeof fetchSourceAnswer>;
 
 export interface LoadPlan {
   readonly kind: SiteRunKind;
@@ -129,9 +152,43 @@ export interface LoadPlan {
   readonly checks?: readonly string[];
 }
 
-export type LoadPlanAnswer =
-  | { readonly ok: true; readonly plan: SitePlan }
-  | { readonly ok: false; readonly failure: RunFailure };
+const pace = z.object({ interval: number, timeout: number });
+
+/** As the API shows it, which says more about its fields. */
+const sitePlan: z.core.$ZodType<SitePlan> = z.object({
+  ...{ site: text, revision: whole, hash: text, nodes: texts, done: wholes, removed: texts, warnings: texts },
+  groups: z.array(
+    z.object({
+      ...{ name: text, critical: flag, depends_on: texts, nodes: wholes },
+      ...optional({
+        success_criteria: z.object(
+          optional({
+            percent_successful_nodes: number,
+            minimum_successful_nodes: number,
+            maximum_failed_nodes: number,
+          }),
+        ),
+        rollout: z.extend(rolloutPolicy, { order: wholes }),
+      }),
+    }),
+  ),
+  pace: z.object({
+    ...{ verify_site: pace, prepare_site: pace, prepare: pace, deploy: pace, release: pace },
+    ...{ max_parallel_nodes: whole, heartbeat_seconds: number },
+  }),
+  ...optional({
+    ...{ commit: text, commit_url: text, cluster: whole },
+    maintenance: z.array(z.object({ node: text, reason: text, since: time, by: text })),
+    limits: z.object({ at_a_time: whole }),
+    checks: z.array(planned),
+  }),
+});
+
+export const loadPlanAnswer = z.discriminatedUnion('ok', [
+  z.object({ ...done, plan: sitePlan }),
+  z.object(failing(runFailure)),
+]);
+export type LoadPlanAnswer = Wire<typeof loadPlanAnswer>;
 
 export interface SiteCheck {
   readonly site: string;
@@ -145,13 +202,16 @@ export interface SiteCheck {
   readonly adopt?: readonly string[];
 }
 
-export interface SiteCheckAnswer {
-  readonly ok: boolean;
-  readonly problems: readonly string[];
-  readonly warnings: readonly string[];
-  /** Changes made in MAAS. */
-  readonly changes?: readonly string[];
-}
+export const siteCheckAnswer = z.object({
+  ok: flag,
+  problems: texts,
+  warnings: texts,
+  ...optional({
+    /** Changes made in MAAS. */
+    changes: texts,
+  }),
+});
+export type SiteCheckAnswer = Wire<typeof siteCheckAnswer>;
 
 export interface TakePermits {
   /** What the run has claimed. */
@@ -189,11 +249,12 @@ export interface NodeCall {
   readonly permit?: 'needed' | 'overridden';
 }
 
-export interface AbortAnswer {
+export const abortAnswer = z.object({
   /** `deployed` and `ready` mean that the work succeeded after all: a late result. */
-  readonly found: 'aborted' | 'deployed' | 'ready' | 'failed' | 'running' | 'nothing';
-  readonly message: string;
-}
+  found: z.enum(['aborted', 'deployed', 'ready', 'failed', 'running', 'nothing']),
+  message: text,
+});
+export type AbortAnswer = Wire<typeof abortAnswer>;
 
 export interface LastErrors {
   /** Ids of activities. */
@@ -207,11 +268,11 @@ interface InspectNodes {
   readonly nodes?: readonly string[];
 }
 
-interface InspectNodesAnswer {
-  readonly counts: Readonly<Record<string, number>>;
+export const inspectNodesAnswer = z.object({
+  counts: z.record(z.string(), whole),
   /** Nodes that differ from the documents, each with the reason; at most 300. */
-  readonly problems: readonly { readonly node: string; readonly problem: string }[];
-}
+  problems: z.array(z.object({ node: text, problem: text })),
+});
 
 export interface RunCheck {
   readonly site: string;
@@ -234,10 +295,11 @@ export interface AskingRun {
 }
 
 /** Under a kilobyte. */
-export interface RunCheckAnswer {
+export const runCheckAnswer = z.object({
   /** Empty: all are well. `nodes`: their positions in the request; none if the check is asked once. */
-  readonly unwell: CheckFinding['unwell'];
-}
+  unwell: z.array(z.object({ verdict: z.enum(['failed', 'unknown']), text, nodes: wholes })),
+});
+export type RunCheckAnswer = Wire<typeof runCheckAnswer>;
 
 /** A run as it shows itself to the store. */
 export interface ShownRun {

@@ -1,22 +1,23 @@
+import * as z from 'zod/mini';
+import { planned } from '../src/core/checks/check.ts';
 import type { GraphRunReport } from '../src/core/contracts/graph-run.ts';
-import type { PlanningFailure } from '../src/core/graph-run/failure.ts';
+import type { Wire } from '../src/core/contracts/wire.ts';
+import { flag, number, optional, text, texts, whole } from '../src/core/data/schema.ts';
+import { planningFailure } from '../src/core/graph-run/failure.ts';
 import type { ChecksOnNodes, GraphRunInput } from '../src/core/graph-run/input.ts';
 import type { ExecutablePart, PlanReference } from '../src/core/graph-run/plan-reference.ts';
 import type { TaskEnd, TaskRow } from '../src/core/graph-run/task-end.ts';
-import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
+import { diagnostics } from '../src/core/run/failure.ts';
 import type { StartedWith } from '../src/core/run/passed-on.ts';
 import type { NodeStatus } from '../src/core/scheduler/status.ts';
 import type { ExecutionKey, RunTask } from '../src/core/task-on-node.ts';
-import type { GraphOutcome, GraphRunOutcome } from '../src/core/words.ts';
-import type { OpenedRun, OpenedWithin } from './contract.ts';
+import { GRAPH_RUN_MODES, type GraphOutcome, type GraphRunOutcome } from '../src/core/words.ts';
+import { done, failing, openedRun, openedWithin } from './contract.ts';
 
 export type { ExecutablePart, PlanReference, RunTask, TaskEnd, TaskRow };
 
-/** Why a run cannot start or continue. A new reason is a new variant. */
-type GraphRunFailure = PlanningFailure;
-
 /**
- * The activities of the orchestrator that `execute_graph` may call. Types only, with wire names, as in contract.ts.
+ * The activities of the orchestrator that `execute_graph` may call, with wire names, as in contract.ts.
  * Plans and parameters never pass through Temporal: activities store them and return references.
  */
 export interface GraphActivities {
@@ -51,29 +52,34 @@ export interface OpenGraphRun {
   readonly start?: StartedWith | undefined;
 }
 
-export type OpenGraphRunAnswer =
-  | (OpenedRun & {
-      readonly ok: true;
-      /** Id of the run's transaction; identifies the run everywhere. */
-      readonly transaction: number;
-      readonly cluster: { readonly id: number; readonly name: string; readonly site: string | null };
-      /** Graphs in order, sequences resolved, each with the id of its own transaction. */
-      readonly graphs: readonly { readonly transaction: number; readonly type: string }[];
-      /** What the checks of the cluster found that does not keep it from running; with `force`, errors too. */
-      readonly warnings: readonly Diagnostic[];
-      readonly heartbeat_seconds: number;
-      /** See `Patience`. */
-      readonly agent_heartbeat_seconds: number;
-      /** How long to wait for a node that does not answer: before the run, and when one of its tasks is due. */
-      readonly offline_wait_seconds: number;
-      /** See `Patience`. */
-      readonly busy_slack_seconds: number;
-      /** The run id that the run keeps for good, also over resets: for `graphRunName`. */
-      readonly execution: string;
+export const openGraphRunAnswer = z.discriminatedUnion('ok', [
+  z.object({
+    ...done,
+    /** Id of the run's transaction; identifies the run everywhere. */
+    transaction: whole,
+    cluster: z.object({ id: whole, name: text, site: z.nullable(text) }),
+    /** Graphs in order, sequences resolved, each with the id of its own transaction. */
+    graphs: z.array(z.object({ transaction: whole, type: text })),
+    /** What the checks of the cluster found that does not keep it from running; with `force`, errors too. */
+    warnings: diagnostics,
+    heartbeat_seconds: number,
+    /** See `Patience`. */
+    agent_heartbeat_seconds: number,
+    /** How long to wait for a node that does not answer: before the run, and when one of its tasks is due. */
+    offline_wait_seconds: number,
+    /** See `Patience`. */
+    busy_slack_seconds: number,
+    /** The run id that the run keeps for good, also over resets: for `graphRunName`. */
+    execution: text,
+    ...optional({
       /** Limit of events per history; absent: `MAX_EVENTS`. */
-      readonly max_events?: number;
-    })
-  | (OpenedWithin & { readonly ok: false; readonly failure: GraphRunFailure });
+      max_events: whole,
+    }),
+    ...openedRun,
+  }),
+  z.object({ ...failing(planningFailure), ...openedWithin }),
+]);
+export type OpenGraphRunAnswer = Wire<typeof openGraphRunAnswer>;
 
 export interface PlanGraph {
   readonly transaction: number;
@@ -83,9 +89,23 @@ export interface PlanGraph {
   readonly room: number;
 }
 
-export type PlanGraphAnswer =
-  | { readonly ok: true; readonly plan: PlanReference }
-  | { readonly ok: false; readonly failure: GraphRunFailure };
+/** As the API shows it, which says more about its fields. */
+const planReference: z.core.$ZodType<PlanReference> = z.object({
+  ...{ hash: text, tasks: whole, nodes: whole, mode: z.enum(GRAPH_RUN_MODES), warnings: texts },
+  parts: z.array(z.object({ chunks: whole, tasks: whole, skipped: whole, nodes: whole })),
+  coordination: z.nullable(z.object({ chunks: whole, ...optional({ apart: z.literal(true) }) })),
+  ...optional({
+    nothing_to_do: z.array(z.object({ reason: text, count: whole })),
+    limits: z.literal(true),
+    checks: z.object({ site: text, revision: whole, checks: z.array(planned) }),
+  }),
+});
+
+export const planGraphAnswer = z.discriminatedUnion('ok', [
+  z.object({ ...done, plan: planReference }),
+  z.object(failing(planningFailure)),
+]);
+export type PlanGraphAnswer = Wire<typeof planGraphAnswer>;
 
 export interface OpenChecks {
   readonly transaction: number;
@@ -94,16 +114,15 @@ export interface OpenChecks {
   readonly checks: ChecksOnNodes;
 }
 
-export type OpenChecksAnswer =
-  | { readonly ok: true; readonly graphs: readonly AskingGraph[] }
-  /** Why nobody can ask. */
-  | { readonly ok: false; readonly why: string };
+const askingGraph = z.object({ transaction: whole, type: text, plan: planReference });
+export type AskingGraph = Wire<typeof askingGraph>;
 
-export interface AskingGraph {
-  readonly transaction: number;
-  readonly type: string;
-  readonly plan: PlanReference;
-}
+export const openChecksAnswer = z.discriminatedUnion('ok', [
+  z.object({ ...done, graphs: z.array(askingGraph) }),
+  /** Why nobody can ask. */
+  z.object({ ok: z.literal(false), why: text }),
+]);
+export type OpenChecksAnswer = Wire<typeof openChecksAnswer>;
 
 export interface LoadGraphPart {
   readonly hash: string;
@@ -168,12 +187,15 @@ export interface NodeControlActivities {
   drain(request: { readonly node: string }): Promise<{ readonly unfinished: readonly string[] }>;
 }
 
-export interface AgentFacts {
-  readonly node: string;
-  readonly agent_version: string;
-  readonly boot_id: string;
-  readonly task_types: readonly string[];
-  readonly containment: string;
-  /** Whether the attempt of the request has started, by the node's journal. Absent: the request names none. */
-  readonly started?: boolean;
-}
+export const agentFacts = z.object({
+  node: text,
+  agent_version: text,
+  boot_id: text,
+  task_types: texts,
+  containment: text,
+  ...optional({
+    /** Whether the attempt of the request has started, by the node's journal. Absent: the request names none. */
+    started: flag,
+  }),
+});
+export type AgentFacts = Wire<typeof agentFacts>;

@@ -406,10 +406,10 @@ const NOTHING_TO_DO: { readonly end: GraphEnd; readonly report: PartReport } = {
 };
 
 /** About a task of a running graph. */
-export const taskRequest = z.strictObject({ task: lineOf(MAX.name), node: lineOf(MAX.name), ...noteFields });
+export const taskRequest = z.strictObject({ ...noteFields, task: lineOf(MAX.name), node: lineOf(MAX.name) });
 type TaskRequest = Wire<typeof taskRequest>;
 
-const nodeRequest = z.strictObject({ node: lineOf(MAX.name), ...optional({ tasks: flag }), ...noteFields });
+const nodeRequest = z.strictObject({ ...noteFields, node: lineOf(MAX.name), ...optional({ tasks: flag }) });
 type NodeRequest = Wire<typeof nodeRequest>;
 
 const nodeUpdate = (run: GraphRun, status: () => GraphRunStatus) => ({

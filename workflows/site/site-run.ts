@@ -336,7 +336,7 @@ function isDeployed({ kind, outcome, baremetal }: RunProgress): boolean {
   return whole && good && baremetal !== undefined && !halts(baremetal);
 }
 
-export const retryNode = z.strictObject({ node: lineOf(MAX.name), ...noteFields });
+export const retryNode = z.strictObject({ ...noteFields, node: lineOf(MAX.name) });
 
 /** Sets the handlers for operators of a site run: signals, updates and queries (docs/explain/design.md#the-temporal-surface). */
 function handleSiteOperators(run: SiteRun): void {

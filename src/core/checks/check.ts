@@ -1,3 +1,6 @@
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
+import { number, optional, text } from '../data/schema.ts';
 import { secondsIn } from '../rollout/policy.ts';
 
 /** A value of a check: text as it stands, or an expression that is evaluated for each node. */
@@ -121,15 +124,18 @@ const isOfNode = ({ probe, from }: Check): boolean =>
   from !== undefined || Object.values(textsOf(probe)).some((one) => typeof one !== 'string');
 
 /** A check as the plan of a run has it. */
-export interface PlannedCheck {
-  readonly name: string;
+export const planned = z.object({
+  name: text,
   /** `node`: it is asked for each node. `wave`: once. */
-  readonly each: 'node' | 'wave';
+  each: z.enum(['node', 'wave']),
   /** After so long it has a verdict. */
-  readonly seconds: number;
-  /** Nodes ask, in a run of graphs: `together` with the other checks that are, or `alone`. */
-  readonly on_nodes?: 'together' | 'alone';
-}
+  seconds: number,
+  ...optional({
+    /** Nodes ask, in a run of graphs: `together` with the other checks that are, or `alone`. */
+    on_nodes: z.enum(['together', 'alone']),
+  }),
+});
+export type PlannedCheck = Wire<typeof planned>;
 
 /** For the plan of a run: how often a check is asked, and after how many seconds it has a verdict, whatever the answers. */
 export function plannedCheck(check: Check): PlannedCheck {

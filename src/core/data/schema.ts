@@ -134,6 +134,9 @@ export const time = valueThat<string>(
   'must be a time',
 );
 
+export const texts = z.array(text);
+export const wholes = z.array(whole);
+
 export const listOf = /* @__NO_SIDE_EFFECTS__ */ <S extends z.core.$ZodType>(
   item: S,
   least = 0,
@@ -142,6 +145,12 @@ export const listOf = /* @__NO_SIDE_EFFECTS__ */ <S extends z.core.$ZodType>(
 
 /** The same fields, none of them required. */
 export const optional = /* @__NO_SIDE_EFFECTS__ */ <const F extends z.core.$ZodShape>(fields: F) =>
-  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, z.optional(field)])) as {
-    readonly [K in keyof F]: z.ZodMiniOptional<F[K]>;
+  Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, z.exactOptional(field)])) as {
+    readonly [K in keyof F]: z.ZodMiniExactOptional<F[K]>;
   };
+
+/** One variant of a union of answers or failures. A newer version may send more fields. */
+export const variant = /* @__NO_SIDE_EFFECTS__ */ <const K extends string, const F extends z.core.$ZodShape>(
+  kind: K,
+  fields: F,
+) => z.object({ kind: z.literal(kind), ...fields });

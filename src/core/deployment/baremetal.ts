@@ -1,7 +1,10 @@
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
 import { given } from '../data/given.ts';
+import { optional, text, texts } from '../data/schema.ts';
 import type { Call, NodeState } from '../words.ts';
 import { judgeCriteria } from './criteria.ts';
-import { IN_FLIGHT, lastAttempt, type NodeFailure } from './failures.ts';
+import { IN_FLIGHT, lastAttempt } from './failures.ts';
 import type { CallRecord, GroupPlan } from './group-plan.ts';
 import { stableOrder } from './order.ts';
 import { nextWithPermits } from './permits.ts';
@@ -28,15 +31,23 @@ import {
 } from './rollout.ts';
 
 /** The result of one node in one call. */
-export type NodeResult =
-  | {
-      readonly ok: true;
-      readonly system_id?: string;
+export const nodeResult = z.discriminatedUnion('ok', [
+  z.object({
+    ok: z.literal(true),
+    ...optional({
+      system_id: text,
       /** Of its hardware. */
-      readonly model?: string;
-      readonly warnings?: readonly string[];
-    }
-  | { readonly ok: false; readonly system_id?: string; readonly failure: Omit<NodeFailure, 'call'> };
+      model: text,
+      warnings: texts,
+    }),
+  }),
+  z.object({
+    ok: z.literal(false),
+    failure: z.object({ kind: text, message: text, ...optional({ hint: text }) }),
+    ...optional({ system_id: text }),
+  }),
+]);
+export type NodeResult = Wire<typeof nodeResult>;
 
 /** How a call ended: all results have arrived, or it was cut short. */
 export type CallEnd =

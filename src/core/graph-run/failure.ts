@@ -1,18 +1,23 @@
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
+import { text, texts, variant, whole } from '../data/schema.ts';
 import { continueRun } from '../next-steps.ts';
-import { type AnyRunFailure, type Explained, explainCommon, listSome, type RequestRefused } from '../run/failure.ts';
+import { type AnyRunFailure, type Explained, explainCommon, listSome, refusedRequest } from '../run/failure.ts';
 import type { Rejection } from '../scheduler/rejection.ts';
 import type { FailureCause } from '../scheduler/tolerance.ts';
 import { causeText, taskText } from '../task-on-node.ts';
 
 /** Why a run cannot start or continue, as found by planning. Each of the `problems` has its location and a hint. */
-export type PlanningFailure =
-  | { readonly kind: 'cluster-not-found'; readonly cluster: number; readonly message: string }
+export const planningFailure = z.discriminatedUnion('kind', [
+  variant('cluster-not-found', { cluster: whole, message: text }),
   /** `holder`: the workflow of the run that has the cluster. */
-  | { readonly kind: 'cluster-busy'; readonly message: string; readonly holder: string; readonly run_id: string }
-  | RequestRefused
-  | { readonly kind: 'graph-not-found'; readonly type: string; readonly message: string }
-  | { readonly kind: 'plan-refused'; readonly message: string; readonly problems: readonly string[] }
-  | { readonly kind: 'unavailable'; readonly message: string };
+  variant('cluster-busy', { message: text, holder: text, run_id: text }),
+  refusedRequest,
+  variant('graph-not-found', { type: text, message: text }),
+  variant('plan-refused', { message: text, problems: texts }),
+  variant('unavailable', { message: text }),
+]);
+export type PlanningFailure = Wire<typeof planningFailure>;
 
 /** Why a graph run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */
 export type GraphRunFailure =

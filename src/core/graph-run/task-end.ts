@@ -1,3 +1,6 @@
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
+import { flag, optional, text, time, valueThat, whole } from '../data/schema.ts';
 import type { Words } from '../outcomes.ts';
 import type { RootCause } from '../task-on-node.ts';
 import type { TaskStatus } from '../words.ts';
@@ -40,23 +43,32 @@ export const TASK_FAILURES = [
 export const OUTPUT_CHARACTERS = 2_000;
 
 /** How a task ended on its node: a result, never an exception (docs/explain/design.md#failures-are-results). Under 2 KB, those of checks under 5; everything else is in the log store. */
-export interface TaskEnd {
-  readonly outcome: TaskOutcome;
-  /** Of `failed`, if known. */
-  readonly failure_kind?: (typeof TASK_FAILURES)[number];
-  /** Why it did not succeed, for the user; at most 300 characters. */
-  readonly message?: string;
-  readonly exit_code?: number;
-  readonly changed?: boolean;
-  readonly started_at?: string;
-  readonly ended_at?: string;
-  /** Tries within this generation. */
-  readonly tries?: number;
-  /** Counts of the task's runner, e.g. puppet's resources. */
-  readonly summary?: Readonly<Record<string, number | string | boolean>>;
-  /** Of a check: the end of what it wrote, `OUTPUT_CHARACTERS` at most. */
-  readonly output?: string;
-}
+export const taskEnd = z.object({
+  outcome: z.enum(TASK_OUTCOMES),
+  ...optional({
+    /** Of `failed`, if known. */
+    failure_kind: z.enum(TASK_FAILURES),
+    /** Why it did not succeed, for the user; at most 300 characters. */
+    message: text,
+    exit_code: whole,
+    changed: flag,
+    started_at: time,
+    ended_at: time,
+    /** Tries within this generation. */
+    tries: whole,
+    /** Counts of the task's runner, e.g. puppet's resources. */
+    summary: z.record(
+      z.string(),
+      valueThat<string | number | boolean>(
+        (value) => ['string', 'number', 'boolean'].includes(typeof value),
+        'must be text, a number, true or false',
+      ),
+    ),
+    /** Of a check: the end of what it wrote, `OUTPUT_CHARACTERS` at most. */
+    output: text,
+  }),
+});
+export type TaskEnd = Wire<typeof taskEnd>;
 
 /** The outcome for the scheduler. A runner that found nothing to do did not fail. */
 export function outcomeOf({ outcome }: TaskEnd): 'success' | 'failed' | 'not_reached' {

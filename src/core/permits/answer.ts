@@ -1,20 +1,27 @@
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
+import { optional, text, texts, time, whole } from '../data/schema.ts';
+
 /** `turn`: it may be touched, but another run comes first. */
 export const PERMIT_WAITS = ['out_of_service', 'at_once', 'window', 'freeze', 'turn'] as const;
 
 /** What machines of a run wait for. */
-export interface PermitWait {
-  readonly kind: (typeof PERMIT_WAITS)[number];
+const permitWait = z.object({
+  kind: z.enum(PERMIT_WAITS),
   /** The limit, in words. */
-  readonly limit: string;
+  limit: text,
   /** How many machines wait for it. */
-  readonly machines: number;
+  machines: whole,
   /** Who has what they wait for: machines and runs, the first of them. */
-  readonly behind: readonly string[];
+  behind: texts,
   /** ISO 8601: since when the run waits. */
-  readonly since: string;
-  /** ISO 8601: when it is over, where that is known. */
-  readonly until?: string;
-}
+  since: time,
+  ...optional({
+    /** ISO 8601: when it is over, where that is known. */
+    until: time,
+  }),
+});
+export type PermitWait = Wire<typeof permitWait>;
 
 /** Nodes whose permits a run needs no more, by what has become of them. */
 export interface ReturnedPermits {
@@ -24,8 +31,9 @@ export interface ReturnedPermits {
   readonly unused: readonly number[];
 }
 
-export interface PermitAnswer {
+export const permitAnswer = z.object({
   /** Names of machines. */
-  readonly granted: readonly string[];
-  readonly waits: readonly PermitWait[];
-}
+  granted: texts,
+  waits: z.array(permitWait),
+});
+export type PermitAnswer = Wire<typeof permitAnswer>;

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Wire } from '../contracts/wire.ts';
 import { isMapping } from '../data/plain-value.ts';
-import { lineOf, listOf, number, optional, rule, text, valueThat } from '../data/schema.ts';
+import { lineOf, listOf, number, optional, rule, texts, valueThat } from '../data/schema.ts';
 
 /**
  * In what steps a change reaches the nodes of a deployment group, and when it stops by itself. src/documents has
@@ -57,8 +57,10 @@ export const rolloutPolicy = z.object({
   /** How long a wave is left alone before it is judged, in seconds. */
   soak: number,
   stop_at: stopAt,
-  /** Names of the checks that must be well after each wave. */
-  checks: z.optional(z.array(text)),
+  ...optional({
+    /** Names of the checks that must be well after each wave. */
+    checks: texts,
+  }),
 });
 
 /** `rollout`, as people write it. */

@@ -73,8 +73,8 @@ export const startFields = {
 
 /** Who asks something of a run, and why. */
 export const noteFields = optional({
-  reason: textOf(MAX.reason),
   by: lineOf(MAX.actor),
+  reason: textOf(MAX.reason),
   /** Entry of the audit trail with which an API passes it on. Absent: it came another way, and `by` is a claim. */
   entry: lineOf(MAX.actor),
 });

@@ -1,23 +1,35 @@
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
+import { optional, text, texts, variant, whole } from '../data/schema.ts';
 import type { Diagnostic } from '../problems/diagnostic.ts';
 import { pascalCase } from '../text/casing.ts';
 
 /** The input of a run is invalid: nothing was started. */
-type InvalidInput = { readonly kind: 'invalid-input'; readonly problems: readonly string[] };
+export const invalidInput = variant('invalid-input', { problems: texts });
+type InvalidInput = Wire<typeof invalidInput>;
 
 /** Another run has the site or cluster, or the run has ended: this execution of it may change nothing. */
-type ClaimLost = { readonly kind: 'claim-lost'; readonly message: string };
+export const lostClaim = variant('claim-lost', { message: text });
+type ClaimLost = Wire<typeof lostClaim>;
+
+export const diagnostics: z.core.$ZodType<Diagnostic[]> = z.array(
+  z.object({
+    ...{ severity: z.enum(['error', 'warning', 'info']), code: text, message: text },
+    ...optional({ hint: text, file: text, line: whole, column: whole, text, path: text }),
+  }),
+);
 
 /** Something that the request names does not exist, or does not fit. The run has changed nothing. */
-export interface RequestRefused {
-  readonly kind: 'request-refused';
+export const refusedRequest = variant('request-refused', {
   /** How the API and the command line report it. */
-  readonly code: 'invalid' | 'not-found' | 'conflict';
-  readonly message: string;
+  code: z.enum(['invalid', 'not-found', 'conflict']),
+  message: text,
   /** The next step. */
-  readonly hint: string;
+  hint: text,
   /** All findings, at most 100. */
-  readonly errors: readonly Diagnostic[];
-}
+  errors: diagnostics,
+});
+export type RequestRefused = Wire<typeof refusedRequest>;
 
 const MAX_FINDINGS = 100;
 

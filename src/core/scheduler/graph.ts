@@ -1,6 +1,15 @@
-import type { RolloutPolicy } from '../rollout/policy.ts';
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
+import { isMapping } from '../data/plain-value.ts';
+import { number, optional, text, texts, valueThat, whole, wholes } from '../data/schema.ts';
+import { rolloutPolicy } from '../rollout/policy.ts';
 import { type TaskOnNode, taskText } from '../task-on-node.ts';
-import type { GraphRunMode } from '../words.ts';
+import { GRAPH_RUN_MODES } from '../words.ts';
+
+/** Lists are checked for being there, not for agreeing with each other: a stored plan is known by its hash. */
+export const tuples = <T extends readonly unknown[]>() =>
+  valueThat<T[]>((value) => Array.isArray(value) && value.every(Array.isArray), 'must be a list of lists');
+export const nodeGroups = z.array(z.object({ name: text, nodes: wholes, tolerance: number }));
 
 /**
  * A checked plan, compiled to numbers: the input of a scheduler. Plain JSON, linear in tasks + edges + joins, so that a
@@ -9,44 +18,43 @@ import type { GraphRunMode } from '../words.ts';
  * A *vertex* is something with predecessors and successors: a local task (`0 … tasks-1`), then a join,
  * then an external task of another part. `successors` and `predecessors` are indexed by vertex.
  */
-export interface SchedulerGraph {
-  readonly nodes: readonly string[];
+export const schedulerGraph = z.object({
+  nodes: texts,
   /** 1 for a sync point. */
-  readonly sync: readonly number[];
+  sync: wholes,
   /** 1 for a node whose failure fails the run. */
-  readonly critical: readonly number[];
-  readonly names: readonly string[];
+  critical: wholes,
+  names: texts,
   /** By task: index into `names`. */
-  readonly nameOf: readonly number[];
+  nameOf: wholes,
   /** By task: index into `nodes`. */
-  readonly nodeOf: readonly number[];
+  nodeOf: wholes,
   /** By task: priority on its node, 0 first (by weight, then plan order). Unique in the run. */
-  readonly rank: readonly number[];
+  rank: wholes,
   /** By task: 1 = ends as skipped without running (type without work, or not part of the run). */
-  readonly noWork: readonly number[];
+  noWork: wholes,
   /** By task: 1 = an error is ignored. */
-  readonly forgiven: readonly number[];
+  forgiven: wholes,
   /** By task, sparse: `[task, count, interval in ms]`. */
-  readonly retries: readonly (readonly [number, number, number])[];
-  readonly successors: readonly (readonly number[])[];
+  retries: tuples<readonly [number, number, number]>(),
+  successors: z.array(wholes),
   /** How many of the vertices are joins: `tasks … tasks+joins-1`. The rest are external tasks. */
-  readonly joins: number;
+  joins: whole,
   /** By name: maximum number of its running tasks; 0 = no limit. */
-  readonly nameLimit: readonly number[];
+  nameLimit: wholes,
   /** Most busy nodes; 0 = no limit. */
-  readonly nodeLimit: number;
+  nodeLimit: whole,
   /** Nodes as indexes, without empty groups. Empty in a part: the coordinator counts. */
-  readonly groups: readonly { readonly name: string; readonly nodes: readonly number[]; readonly tolerance: number }[];
-  /** Rollouts of roles, with their nodes as indexes, by wave; each node is in one. Absent: none. */
-  readonly rollouts?: readonly {
-    readonly name: string;
-    readonly policy: RolloutPolicy;
-    readonly waves: readonly (readonly number[])[];
-  }[];
-  readonly mode: GraphRunMode;
-  /** Present when this is one part of a run that several scheduler instances share. */
-  readonly part?: GraphPart;
-}
+  groups: nodeGroups,
+  mode: z.enum(GRAPH_RUN_MODES),
+  ...optional({
+    /** Rollouts of roles, with their nodes as indexes, by wave; each node is in one. Absent: none. */
+    rollouts: z.array(z.object({ name: text, policy: rolloutPolicy, waves: z.array(wholes) })),
+    /** Present when this is one part of a run that several scheduler instances share. */
+    part: valueThat<GraphPart>(isMapping, 'must be an object'),
+  }),
+});
+export type SchedulerGraph = Wire<typeof schedulerGraph>;
 
 /** Maps a part's numbers to those of the whole run, which all cross-part messages use. */
 interface GraphPart {

@@ -1,5 +1,7 @@
-import type { SchedulerGraph } from './graph.ts';
-import { taskCount } from './graph.ts';
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
+import { texts, whole, wholes } from '../data/schema.ts';
+import { nodeGroups, type SchedulerGraph, taskCount, tuples } from './graph.ts';
 
 /** A run cut into parts, each a graph for `createScheduler`, and the input of their coordinator. */
 export interface SplitRun {
@@ -8,20 +10,21 @@ export interface SplitRun {
 }
 
 /** Shared data of parts. Plain JSON, linear in shared tasks and joins, nodes and names with limits. */
-export interface Coordination {
-  readonly parts: number;
-  readonly nodes: readonly string[];
-  readonly partOf: readonly number[];
-  readonly critical: SchedulerGraph['critical'];
-  readonly groups: SchedulerGraph['groups'];
-  readonly nodeLimit: number;
+export const coordination = z.object({
+  parts: whole,
+  nodes: texts,
+  partOf: wholes,
+  critical: wholes,
+  groups: nodeGroups,
+  nodeLimit: whole,
   /** `[class, maximum]` for the limited names that need permits. */
-  readonly classLimits: readonly (readonly [number, number])[];
+  classLimits: tuples<readonly [number, number]>(),
   /** `[task, parts that wait for it]`. */
-  readonly tasks: readonly (readonly [number, readonly number[]])[];
+  tasks: tuples<readonly [number, readonly number[]]>(),
   /** `[join, parts with tasks before it, parts with tasks after it]`. */
-  readonly joins: readonly (readonly [number, readonly number[], readonly number[]])[];
-}
+  joins: tuples<readonly [number, readonly number[], readonly number[]]>(),
+});
+export type Coordination = Wire<typeof coordination>;
 
 /** Cuts a run by nodes. `partOf` is the part of each node, from 0 without gaps. */
 export function partition(graph: SchedulerGraph, partOf: readonly number[]): SplitRun {

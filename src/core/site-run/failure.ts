@@ -1,46 +1,38 @@
-import { type AnyRunFailure, type Explained, explainCommon, listSome } from '../run/failure.ts';
+import * as z from 'zod/mini';
+import type { Wire } from '../contracts/wire.ts';
+import { text, texts, variant, whole } from '../data/schema.ts';
+import { type Explained, explainCommon, invalidInput, listSome, lostClaim } from '../run/failure.ts';
 import type { SiteRunKind } from '../words.ts';
 
 /** Why a run failed. The `type` of the workflow's failure in Temporal is the kind in PascalCase. */
-export type RunFailure =
-  | AnyRunFailure<'phase'>
-  | { readonly kind: 'site-busy'; readonly site: string; readonly workflow_id: string; readonly run_id: string }
-  | { readonly kind: 'site-not-found'; readonly site: string }
+export const runFailure = z.discriminatedUnion('kind', [
+  invalidInput,
+  lostClaim,
+  /** A setting is missing, or a service refuses for good. */
+  variant('step-failed', { phase: text, type: text, message: text }),
+  variant('site-busy', { site: text, workflow_id: text, run_id: text }),
+  variant('site-not-found', { site: text }),
   /** The branch that the site follows could not be read, or has errors. */
-  | { readonly kind: 'source-failed'; readonly site: string; readonly message: string }
-  | { readonly kind: 'revision-not-found'; readonly site: string; readonly revision: string }
-  | {
-      readonly kind: 'documents-invalid';
-      readonly site: string;
-      readonly revision: number;
-      readonly problems: readonly string[];
-    }
+  variant('source-failed', { site: text, message: text }),
+  variant('revision-not-found', { site: text, revision: text }),
+  variant('documents-invalid', { site: text, revision: whole, problems: texts }),
   /** `hold_before` names groups that do not exist. */
-  | { readonly kind: 'holds-not-found'; readonly problems: readonly string[] }
+  variant('holds-not-found', { problems: texts }),
   /** Checks that the request names, and the documents do not have. */
-  | { readonly kind: 'checks-not-found'; readonly problems: readonly string[] }
-  | { readonly kind: 'nodes-not-found'; readonly nodes: readonly string[] }
+  variant('checks-not-found', { problems: texts }),
+  variant('nodes-not-found', { nodes: texts }),
   /** Nodes that the request names, each with what is said of it. */
-  | {
-      readonly kind: 'nodes-in-maintenance';
-      readonly nodes: readonly { readonly node: string; readonly why: string }[];
-    }
+  variant('nodes-in-maintenance', { nodes: z.array(z.object({ node: text, why: text })) }),
   /** `override_limits` of a run that no API has started: only that knows who has the right. */
-  | { readonly kind: 'override-refused' }
-  | { readonly kind: 'verify-site-failed'; readonly problems: readonly string[] }
-  | { readonly kind: 'prepare-site-failed'; readonly problems: readonly string[] }
-  | { readonly kind: 'release-failed'; readonly nodes: readonly string[] }
+  variant('override-refused', {}),
+  variant('verify-site-failed', { problems: texts }),
+  variant('prepare-site-failed', { problems: texts }),
+  variant('release-failed', { nodes: texts }),
   /** The nodes are deployed, but their graph did not run to completion. The workflow `workflow_id` has the reasons. */
-  | {
-      readonly kind: 'software-failed';
-      readonly cluster: number;
-      readonly workflow_id: string;
-      readonly message: string;
-    }
-  | {
-      readonly kind: 'critical-group-failed';
-      readonly groups: readonly { readonly name: string; readonly reason: string }[];
-    };
+  variant('software-failed', { cluster: whole, workflow_id: text, message: text }),
+  variant('critical-group-failed', { groups: z.array(z.object({ name: text, reason: text })) }),
+]);
+export type RunFailure = Wire<typeof runFailure>;
 
 export function describeRunFailure(failure: RunFailure): string {
   switch (failure.kind) {
