@@ -225,7 +225,8 @@ export class RunOperations extends Service {
   async update<U extends OperatorUpdate>(id: string, update: U, request: UpdateRequest<U>): Promise<AnyRunStatus> {
     const run = await this.#live(id);
     const { by, reason, ...target }: OperatorNote = request;
-    const said = [...Object.values(target), reason].filter(Boolean).join(': ');
+    const named = Object.entries<unknown>(target).map(([name, value]) => (value === true ? name : value));
+    const said = [...named, reason].filter(Boolean).join(': ');
     // Before it counts, so that its name can be believed.
     const about = Object.keys(target).length === 0 ? {} : { details: target };
     const entry = await this.#audited(`run.${update}`, run, { by, reason: said || undefined }, about);

@@ -302,6 +302,7 @@ it('a rollout is held, promoted and ended by request, which say why where they c
   await reaches({ state: 'held', why: 'limit', failed: 1 });
   expect((await api.ask('GET', path)).body).toMatchObject({ held: true, outcome: null });
   expect(await ask('promote', { limit: 1 })).toMatchObject(refused('the limit must be higher'));
+  expect(await ask('promote', { recheck: true })).toMatchObject(refused('neither its checks nor silent nodes hold it'));
   expect(await ask('promote', { group: 'masters', limit: 3, by: 'otto' })).toMatchObject({ status: 200 });
   await reaches({ state: 'running', wave: 3, limit: 3 });
   await deploys('stl1r01s04');

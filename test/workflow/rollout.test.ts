@@ -105,7 +105,7 @@ describe('a rollout', () => {
   });
 
   it.each(['failed', 'unknown'] as const)(
-    'is held by a check of the wave that is %s, until it is promoted',
+    'is held by a check of the wave that is %s, until it is well when it is asked again, or promoted',
     async (verdict) => {
       const site = checked({ first: 1, checks: ['gateway'] });
       site.overrides.run_check = async () => ({ unwell: [{ verdict, text: 'HTTP 503 instead of 200', nodes: [] }] });
@@ -115,8 +115,18 @@ describe('a rollout', () => {
         checks: [{ name: 'gateway', verdict, text: 'HTTP 503 instead of 200' }],
       });
       expect(site.began).toEqual(['prepare:n1', 'deploy:n1']);
+      let asked = 0;
+      site.overrides.run_check = async () => {
+        asked += 1;
+        return { unwell: [{ verdict, text: 'HTTP 504 instead of 200', nodes: [] }] };
+      };
+      await run.handle.executeUpdate('promote', { args: [{ recheck: true, by: 'nina' }] });
+      while (asked === 0) await lookAgain();
+      expect(rolloutOf(await reaches(run, isHeld))?.checks).toMatchObject([{ text: 'HTTP 504 instead of 200' }]);
       site.overrides.run_check = async () => ({ unwell: [] });
-      await run.handle.executeUpdate('promote', { args: [{ by: 'nina' }] });
+      await run.handle.executeUpdate('promote', {
+        args: [{ by: 'nina', ...(verdict === 'failed' && { recheck: true }) }],
+      });
       const { result } = await run.ended();
       expect(result).toMatchObject({ outcome: 'success', nodes: { success: 5 } });
     },

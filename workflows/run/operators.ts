@@ -1,7 +1,7 @@
 import { condition, patched } from '@temporalio/workflow';
 import * as z from 'zod/mini';
 import { given } from '../../src/core/data/given.ts';
-import { lineOf, optional, positiveInteger } from '../../src/core/data/schema.ts';
+import { flag, lineOf, optional, positiveInteger } from '../../src/core/data/schema.ts';
 import type { RolloutRequest } from '../../src/core/rollout/operate.ts';
 import { type ApprovalRequest, approvalRequest, decide, namesOf, whyNotDecide } from '../../src/core/run/approval.ts';
 import { MAX, noteFields } from '../../src/core/run/description.ts';
@@ -143,7 +143,7 @@ function signalAndUpdate<R, Status>(
 
 const ROLLOUT = {
   promote:
-    'Lets a rollout go on: ends a soak, or a hold: {"group": "...", "limit": 5, "reason": "...", "by": "..."}. The role where the run is of graphs. Without "group": each that waits. With "limit": from now on so many failed nodes stop it; without: one more.',
+    'Lets a rollout go on: ends a soak, or a hold: {"group": "...", "limit": 5, "reason": "...", "by": "..."}. The role where the run is of graphs. Without "group": each that waits. With "limit": from now on so many failed nodes stop it; without: one more. With "recheck": true, its checks are asked again instead, and it goes on only if they are well.',
   hold: 'Opens no further wave of a rollout: {"group": "...", "reason": "...", "by": "..."}. Without "group": of any.',
   abort_rollout:
     'Ends a rollout; what has started finishes, and its group fails: {"group": "...", "reason": "...", "by": "..."}. Without "group": each.',
@@ -151,7 +151,7 @@ const ROLLOUT = {
 
 const onRollout = z.strictObject({ ...noteFields, ...optional({ group: lineOf(MAX.name) }) });
 const ROLLOUT_REQUESTS = {
-  promote: z.extend(onRollout, optional({ limit: positiveInteger })),
+  promote: z.extend(onRollout, optional({ limit: positiveInteger, recheck: flag })),
   hold: onRollout,
   abort_rollout: onRollout,
 } as const;

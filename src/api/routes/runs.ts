@@ -110,7 +110,7 @@ export const serveRuns: RouteGroup = async (app, { operations: { runs, attempts,
     'POST /runs/:run/promote': (request) =>
       runs.update(request.params.run, 'promote', {
         ...rolloutOf(request),
-        ...given({ limit: request.body.limit }),
+        ...given({ limit: request.body.limit, recheck: request.body.recheck }),
       }),
     'POST /runs/:run/hold': (request) => runs.update(request.params.run, 'hold', rolloutOf(request)),
     'POST /runs/:run/abort-rollout': (request) => runs.update(request.params.run, 'abort_rollout', rolloutOf(request)),

@@ -56,6 +56,7 @@ interface ActFlags extends FollowFlags {
   readonly before?: string;
   readonly group?: string;
   readonly limit?: number;
+  readonly recheck?: boolean;
 }
 
 /** A command that has an effect on an open run, and may follow it. */
@@ -281,7 +282,11 @@ const ACTS: Readonly<Record<RunDecision, Act>> = {
   },
   promote: {
     does: 'Let a rollout go on: the rest of its wave, or the next one',
-    examples: [['dc1'], ['dc1 --group workers --limit 5', 'from now on five failed nodes stop it']],
+    examples: [
+      ['dc1'],
+      ['dc1 --group workers --limit 5', 'from now on five failed nodes stop it'],
+      ['dc1 --recheck', 'its checks were not well, and what they ask about is repaired'],
+    ],
     done: 'goes on',
     isOfRollout: true,
   },
@@ -312,16 +317,18 @@ function registerAct(group: CliCommand, session: Session, verb: RunDecision, act
       'only that of this group, or of this role in a run of graphs (default: each for which it has an effect)',
     );
   if (verb === 'promote')
-    command.option('--limit <number>', 'so many failed nodes stop it from now on (default: one more)', wholeNumber);
+    command
+      .option('--limit <number>', 'so many failed nodes stop it from now on (default: one more)', wholeNumber)
+      .option('--recheck', 'ask its checks and silent nodes again, and go on only if all are well');
   command.reason().follows();
   if (act.asks) command.asks();
   command.action(async (reference: string, flags: ActFlags) => {
-    const { before, group: name, limit, wait, watch, yes } = flags;
+    const { before, group: name, limit, recheck, wait, watch, yes } = flags;
     const client = await session.client();
     const run = await findRun(client, reference);
     const rollout = `rollout${name === undefined ? '' : ` of group ${name}`} in run ${numberOf(run)}`;
     await confirmDecision(terminal, client, run, { verb, before, group: name, yes, asks: act.asks === true });
-    const body = { ...noteOf(session, flags), ...given({ before, group: name, limit }) };
+    const body = { ...noteOf(session, flags), ...given({ before, group: name, limit, recheck }) };
     const answer = (await client.call(`POST /runs/:run/${verb}`, { params: { run: run.id }, body })) as object | null;
     if (wait || watch) return follow(session, client, run, flags);
     const record = typeof answer === 'object' && answer !== null ? answer : { id: run.id, action: verb };

@@ -51,6 +51,7 @@ const operatorAction = z.strictObject({
   before: z.string().optional(),
   group: z.string().optional().describe('Of requests to a rollout: its role. Absent: all for which it had an effect.'),
   limit: z.int().optional().describe('Of `promote`: so many failed nodes stop the rollout from then on.'),
+  recheck: z.boolean().optional().describe('Of `promote`: its checks were asked again, and nobody vouched.'),
   entry: z.string().optional().describe('Its entry in the audit trail. Absent: no API has verified the name.'),
 });
 

@@ -118,6 +118,12 @@ const promotionBody = rolloutBody
       .describe(
         'So many failed nodes stop the rollout from now on. Default: its limit stays, and one more failure holds it again.',
       ),
+    recheck: z
+      .boolean()
+      .optional()
+      .describe(
+        'Of a rollout that is held by its checks or by silent nodes: ask them again, and go on only if all are well. Default: false.',
+      ),
   })
   .meta({ id: 'Promotion' });
 

@@ -42,6 +42,7 @@ const operatorAction = z.strictObject({
   before: z.string().optional(),
   group: z.string().optional().describe('Of requests to a rollout. Absent: all for which it had an effect.'),
   limit: z.int().optional(),
+  recheck: z.boolean().optional(),
   entry: z.string().optional().describe('Its entry in the audit trail. Absent: no API has verified the name.'),
 });
 

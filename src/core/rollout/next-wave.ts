@@ -64,6 +64,9 @@ export type WaveStep =
 export const HOLD_REASONS = ['limit', 'unproven', 'unseen', 'checks', 'operator'] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];
 
+/** Whether a rollout that is held for this reason goes on if its nodes and checks, asked again, are well. */
+export const isForAnswers = (why: HoldReason | undefined): boolean => why === 'checks' || why === 'unseen';
+
 export const NOTHING_OPEN: RolloutDecisions = {
   opened: 0,
   openedAt: 0,

@@ -1,6 +1,14 @@
 import { unknownName } from '../text/did-you-mean.ts';
 import type { RolloutAction } from '../words.ts';
-import { type Judged, promote, type RolloutDecisions, type RolloutState, whyNotPromote } from './next-wave.ts';
+import {
+  isForAnswers,
+  type Judged,
+  nextWave,
+  promote,
+  type RolloutDecisions,
+  type RolloutState,
+  whyNotPromote,
+} from './next-wave.ts';
 
 /** Of an operator, about one rollout or all for which it has an effect. */
 export interface RolloutRequest {
@@ -8,6 +16,8 @@ export interface RolloutRequest {
   readonly group?: string;
   /** Of `promote`: the number of failed nodes that stops the rollout from now on. */
   readonly limit?: number;
+  /** Of `promote`: look at its nodes and ask its checks again, and go on only if all is well. */
+  readonly recheck?: boolean;
 }
 
 /** A rollout of a run, as operators steer it. */
@@ -51,13 +61,14 @@ export function operate(
   const isMeant = request.group === undefined || rollout.name === request.group;
   if (!isMeant || whyNotOne(rollout, action, request, now) !== null) return null;
   if (action === 'hold') return { held: true };
-  return action === 'abort_rollout' ? { aborted: true } : promote(rollout.state, request.limit);
+  if (action === 'abort_rollout') return { aborted: true };
+  return request.recheck === true ? { looked: null, checked: null } : promote(rollout.state, request.limit);
 }
 
 function whyNotOne(
   { over, hasBegun, state, policy }: SteeredRollout,
   action: RolloutAction,
-  { limit }: RolloutRequest,
+  { limit, recheck }: RolloutRequest,
   now: number,
 ): string | null {
   if (over !== null) return over;
@@ -68,6 +79,11 @@ function whyNotOne(
     return hasBegun && state.opened === state.waves ? 'its last wave is open' : null;
   }
   if (!hasBegun) return 'its rollout has not begun';
+  if (recheck === true) {
+    if (limit !== undefined) return 'limit is for those who do not ask again';
+    const step = nextWave(state, policy, now);
+    return step.step === 'hold' && isForAnswers(step.why) ? null : 'neither its checks nor silent nodes hold it';
+  }
   switch (whyNotPromote(state, policy, now, limit)) {
     case null:
       return null;

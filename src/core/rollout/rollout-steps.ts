@@ -2,6 +2,7 @@
 import type { RolloutStatus } from '../contracts/rollout.ts';
 import type { AnyRunStatus } from '../run/status.ts';
 import type { RolloutVerb } from '../run-work.ts';
+import { isForAnswers } from './next-wave.ts';
 
 /** The rollouts of a run that have begun, by their groups or roles. */
 export const rolloutsIn = (status: AnyRunStatus): { readonly name: string; readonly rollout: RolloutStatus }[] =>
@@ -25,8 +26,10 @@ export function nextOfHeldRollout(
   retry: string | undefined,
 ): string[] {
   const of = `${run} --group ${group}`;
+  const again = isForAnswers(why) ? [`sitewright run promote ${of} --recheck`] : [];
   const more = why === 'limit' ? [`sitewright run promote ${of} --limit ${failed + 1}`] : [];
   return [
+    ...again,
     `sitewright run promote ${of}`,
     ...more,
     ...(retry === undefined ? [] : [retry]),

@@ -18,6 +18,7 @@ export interface OperatorAction<Action extends string> extends OperatorNote {
   /** Of requests to rollouts. */
   readonly group?: string;
   readonly limit?: number;
+  readonly recheck?: boolean;
 }
 
 /** Payload of an operator's signal or update. */

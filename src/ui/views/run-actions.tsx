@@ -5,6 +5,7 @@ import type { RunFrame } from '../../core/contracts/run-tasks.ts';
 import type { Run } from '../../core/contracts/runs.ts';
 import type { PermitWait } from '../../core/permits/answer.ts';
 import { waitText } from '../../core/permits/wait-text.ts';
+import { isForAnswers } from '../../core/rollout/next-wave.ts';
 import { rolloutsIn, rolloutVerbs } from '../../core/rollout/rollout-steps.ts';
 import { rolloutText } from '../../core/rollout/rollout-text.ts';
 import type { AnyRunStatus } from '../../core/run/status.ts';
@@ -112,35 +113,57 @@ export const Steer = ({ run, tables, verb, main }: SteerProps) => (
   />
 );
 
+/** Asks the nodes and checks of a held rollout again. */
+const Recheck = ({ run, tables, group }: OfRun & { readonly group: string }) => (
+  <Action
+    label="Ask again"
+    title={`Ask the checks of ${group} again`}
+    explain="Its nodes and checks are asked again. The rollout goes on if all are well, and stays held if not."
+    done="They are asked again."
+    main
+    preview={() => <Work run={run} tables={tables} verb="promote" group={group} />}
+    act={({ note }) =>
+      thenLists(send('POST /runs/:run/promote', { params: { run: run.id }, body: { ...note, group, recheck: true } }))
+    }
+    command={(given) => commandOf(['run', 'promote', numberOf(run), '--group', group, '--recheck'], given)}
+  />
+);
+
 /** Lets the rollout of a group or a role go on, holds it, or ends it. */
 export const SteerRollout = ({
   run,
   tables,
   group,
   of,
-}: OfRun & { readonly group: string; readonly of: RolloutStatus }) =>
-  rolloutVerbs(of).map((verb) => (
-    <Action
-      key={verb}
-      {...VERBS[verb]}
-      title={`${VERBS[verb].label} the rollout of ${group}`}
-      main={verb === 'promote' && of.state === 'held'}
-      fields={verb === 'promote' ? [{ name: 'limit', label: 'Failures that stop it', placeholder: `${of.limit}` }] : []}
-      preview={() => <Work run={run} tables={tables} verb={verb} group={group} />}
-      act={({ note, texts: { limit } }) =>
-        thenLists(
-          send(`POST /runs/:run/${verb}`, {
-            params: { run: run.id },
-            body: { ...note, group, ...(limit !== undefined && { limit: Number(limit) }) },
-          }),
-        )
-      }
-      command={(given) => {
-        const limit = given.texts.limit === undefined ? [] : ['--limit', given.texts.limit];
-        return commandOf(['run', verb, numberOf(run), '--group', group, ...limit], given);
-      }}
-    />
-  ));
+}: OfRun & { readonly group: string; readonly of: RolloutStatus }) => (
+  <>
+    {of.state === 'held' && isForAnswers(of.why) && <Recheck run={run} tables={tables} group={group} />}
+    {rolloutVerbs(of).map((verb) => (
+      <Action
+        key={verb}
+        {...VERBS[verb]}
+        title={`${VERBS[verb].label} the rollout of ${group}`}
+        main={verb === 'promote' && of.state === 'held' && !isForAnswers(of.why)}
+        fields={
+          verb === 'promote' ? [{ name: 'limit', label: 'Failures that stop it', placeholder: `${of.limit}` }] : []
+        }
+        preview={() => <Work run={run} tables={tables} verb={verb} group={group} />}
+        act={({ note, texts: { limit } }) =>
+          thenLists(
+            send(`POST /runs/:run/${verb}`, {
+              params: { run: run.id },
+              body: { ...note, group, ...(limit !== undefined && { limit: Number(limit) }) },
+            }),
+          )
+        }
+        command={(given) => {
+          const limit = given.texts.limit === undefined ? [] : ['--limit', given.texts.limit];
+          return commandOf(['run', verb, numberOf(run), '--group', group, ...limit], given);
+        }}
+      />
+    ))}
+  </>
+);
 
 /** The rollouts that have begun: their waves, soaks and failures, and what people can do. */
 export const Rollouts = ({ tables, of }: { readonly tables: RunFrame; readonly of: ReturnType<typeof rolloutsIn> }) =>

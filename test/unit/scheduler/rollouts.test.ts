@@ -152,6 +152,37 @@ describe('a run with a rollout', () => {
     expect([status(), nodeStatus(s, 0)]).toMatchObject([{ state: 'running', failed: 0, wave: 2 }, 'success']);
   });
 
+  it('asks a check of its wave, and agents that did not answer, again until they are well, and nobody vouches', () => {
+    const { s, send, end } = begun({ first: 1, checks: ['gateway'], soak: '1s' });
+    const looked = (unseen?: string) =>
+      send({ type: 'looked', rollout: 0, at: s.now, now: s.now, ...(unseen === undefined ? {} : { unseen }) });
+    const checked = (...unwell: { verdict: 'failed'; text: string; nodes: [] }[]) =>
+      send({
+        type: 'checked',
+        rollout: 0,
+        at: s.now,
+        now: s.now,
+        findings: [{ name: 'gateway', each: 'wave', unwell }],
+      });
+    const recheck = () => send({ type: 'rollout', action: 'promote', request: { recheck: true }, now: s.now });
+    const status = () => showRollouts(s)[0]!.status;
+    for (const task of ['balance@lb', 'get@1', 'use@1']) end(task);
+    expect(recheck()).toMatchObject([{ rejection: { reason: 'rollout' } }]);
+    send({ type: 'tick', now: s.now + 1_000 });
+    looked('no answer from 1');
+    expect(status()).toMatchObject({ state: 'held', why: 'unseen' });
+    expect(recheck()).toMatchObject([{ type: 'look', nodes: [0] }]);
+    expect(looked()).toMatchObject([{ type: 'check', nodes: [0] }]);
+    checked({ verdict: 'failed', text: '503', nodes: [] });
+    expect(status()).toMatchObject({ state: 'held', why: 'checks' });
+    recheck();
+    expect(looked()).toMatchObject([{ type: 'check', nodes: [0] }]);
+    expect(startsIn(s, checked({ verdict: 'failed', text: '503', nodes: [] }))).toEqual([]);
+    recheck();
+    looked();
+    expect(startsIn(s, checked())).toEqual(['get@2', 'get@3']);
+  });
+
   it('tries a node again that did not answer before the run', () => {
     const { s, send, first } = begun({ first: 1 }, ['1']);
     expect(first).toEqual([]);
