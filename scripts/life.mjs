@@ -47,8 +47,8 @@ async function take({ number, blocks }, system) {
   // Nothing answers before the first step has ended.
   const requests = number === 1 ? await commands().then(() => undefined) : await underLoad(system.url, ends, commands);
   const tasks = await report.tasksOf(system);
-  const answered = requests === undefined ? 0 : requests.made - requests.failed;
-  const outcome = (await step?.after(system, { before, answered, ran: tasks.ran })) ?? '';
+  const { made, failed } = requests ?? { made: 0, failed: 0 };
+  const outcome = (await step?.after(system, { before, answered: made - failed, failed, ran: tasks.ran })) ?? '';
   // Those of checks are not the step's.
   await report.tasksOf(system);
   return { outcome, tasks, ...(requests && { requests }) };

@@ -9,12 +9,16 @@ import { answering, deployedSince, installations, primaryOf, rowsOf, statusOfRep
  * @typedef {object} Outcome what a step did
  * @property {any} before the answer of `before`
  * @property {number} answered requests of the client that were answered
+ * @property {number} failed requests of the client that failed
  * @property {string[]} ran `task@node` that were carried out
  *
  * @typedef {object} Step
  * @property {(system: System) => Promise<unknown>} [before]
  * @property {(system: System, outcome: Outcome) => Promise<string>} after the report's line
  */
+
+/** Of the application servers. */
+const WAVES = 2;
 
 /** @type {Map<number, Step>} */
 export const STEPS = new Map([
@@ -88,15 +92,35 @@ export const STEPS = new Map([
   [
     6,
     {
-      after: async (system) => {
+      after: async (system, { failed }) => {
         const versions = new Set((await answering(system)).values());
         assert.deepEqual([...versions], ['1.1']);
-        return 'version 1.1 answers everywhere';
+        assert.equal(failed, 0, 'requests failed');
+        const rollout = await newestRollout(system);
+        assert.deepEqual(rollout, { state: 'success', wave: WAVES, waves: WAVES, checks: ['service well'] });
+        return `version 1.1 answers everywhere, after ${WAVES} waves`;
       },
     },
   ],
   [
     7,
+    {
+      after: async (system, { ran, failed }) => {
+        const servers = await answering(system);
+        assert.deepEqual([...new Set(servers.values())], ['1.1']);
+        assert.equal(failed, 0, 'requests failed');
+        const upgraded = ran.filter((task) => task.startsWith('application@')).sort();
+        const once = [...servers.keys()].map((name) => `application@${name}`).sort();
+        assert.deepEqual(upgraded, [once[0], ...once], 'more than the first server had the version');
+        const [back, broken] = [await newestRollout(system), await newestRollout(system, 1)];
+        assert.deepEqual(broken, { state: 'stopped', wave: 1, waves: WAVES, checks: ['service unknown'] });
+        assert.deepEqual(back, { state: 'success', wave: WAVES, waves: WAVES, checks: ['service well'] });
+        return `stopped at ${once[0]?.replace('application@', '')}, and version 1.1 everywhere again`;
+      },
+    },
+  ],
+  [
+    8,
     {
       before: installations,
       after: async (system, { before }) => {
@@ -108,7 +132,7 @@ export const STEPS = new Map([
     },
   ],
   [
-    8,
+    9,
     {
       after: async (system) => {
         assert(!(await installations(system)).has('web-app-2'), 'its machine was not released');
@@ -121,7 +145,7 @@ export const STEPS = new Map([
     },
   ],
   [
-    9,
+    10,
     {
       after: async (system) => {
         const { operator, outcome } = await system.ask('run', 'report', 'execute_graph:1:drill');
@@ -132,3 +156,20 @@ export const STEPS = new Map([
     },
   ],
 ]);
+
+/**
+ * How the rollout of a run on the cluster ended.
+ *
+ * @param {System} system
+ * @param {number} before so many runs before the newest
+ */
+async function newestRollout(system, before = 0) {
+  /** @type {{ number: number }[]} */
+  const runs = await system.ask('run', 'list', '--cluster', '1', '--limit', String(before + 1));
+  const { graphs } = await system.ask('run', 'report', String(runs[before]?.number));
+  const { state, wave, waves, checks } = graphs[0].rollouts[0];
+  return {
+    ...{ state, wave, waves },
+    checks: checks.map((/** @type {{ name: string, verdict: string }} */ { name, verdict }) => `${name} ${verdict}`),
+  };
+}
