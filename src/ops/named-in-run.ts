@@ -20,8 +20,8 @@ export async function taskInRun(
 ): Promise<TaskOnNode> {
   if (cluster === null) return { task, node };
   const found = transaction === null ? null : await store.transactions.getRun(transaction);
-  const tasks = await Promise.all((found?.graphs ?? []).map(({ id }) => store.taskHistory.countByTask(id)));
-  const known = new Set(tasks.flatMap((one) => Object.keys(one)));
+  const tasks = await Promise.all((found?.graphs ?? []).map(({ id }) => store.taskHistory.taskNames(id)));
+  const known = new Set(tasks.flat());
   if (known.size > 0 && !known.has(task))
     throw problem('not-found', `run ${transaction} has no task '${task}'`, {
       hint: didYouMean(task, known) ?? `'sitewright history show ${transaction}' lists its tasks.`,

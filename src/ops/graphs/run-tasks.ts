@@ -134,15 +134,15 @@ export class RunTaskOperations extends Service {
         return stored.length === 0 ? [] : [{ graph, statuses: stored }];
       });
     });
+    const named = await this.#named(graphs, name);
     const items: (TaskHistoryRow & { graph: string })[] = [];
     let [at, inner] = placeOf(before);
     for (; at < sections.length; at++, inner = undefined) {
       const section = sections[at]!;
-      const tasks = name === undefined || name === '' ? undefined : await this.#named(section.graph.id, name);
       const page = await this.store.taskHistory.page(section.graph.id, {
         statuses: section.statuses,
         limit: limit - items.length,
-        ...given({ nodes, tasks, before: inner }),
+        ...given({ nodes, tasks: named?.get(section.graph.id), before: inner }),
       });
       items.push(
         ...page.items.map((row) => ({
@@ -186,12 +186,16 @@ export class RunTaskOperations extends Service {
     throw problem('not-found', `run ${id} has no graph of type '${type}'`, { hint: `It has ${types}.` });
   }
 
-  /** Ids of a graph's tasks that contain the text. */
-  async #named(graph: number, part: string): Promise<readonly string[]> {
+  /** By graph, the ids of its tasks that contain the text; undefined if there is none. */
+  async #named(
+    graphs: readonly TransactionRecord[],
+    part = '',
+  ): Promise<ReadonlyMap<number, readonly string[]> | undefined> {
+    if (part === '') return undefined;
     const wanted = part.toLowerCase();
-    return Object.keys(await this.store.taskHistory.countByTask(graph)).filter((task) =>
-      task.toLowerCase().includes(wanted),
-    );
+    const namesOf = async ({ id }: TransactionRecord) =>
+      (await this.store.taskHistory.taskNames(id)).filter((task) => task.toLowerCase().includes(wanted));
+    return new Map(await Promise.all(graphs.map(async (graph) => [graph.id, await namesOf(graph)] as const)));
   }
 
   async #plannedTasks(run: string, type: string | undefined): Promise<GraphTask[]> {

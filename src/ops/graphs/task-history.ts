@@ -1,3 +1,4 @@
+import { given } from '../../core/data/given.ts';
 import { isMapping } from '../../core/data/plain-value.ts';
 import { endedStatus } from '../../core/graph-run/task-counts.ts';
 import type { RootCause } from '../../core/task-on-node.ts';
@@ -56,16 +57,20 @@ async function ofGraph<Word extends string>(
   filter: HistoryFilter<Word>,
   wordOf: HistoryWord<Word>,
 ): Promise<readonly HistoryRecord<Word>[]> {
-  const [text, rows] = await Promise.all([store.transactions.getSnapshot(id, 'tasks'), store.taskHistory.list(id)]);
+  const [text, rows, placed] = await Promise.all([
+    store.transactions.getSnapshot(id, 'tasks'),
+    store.taskHistory.list(id, given({ nodes: filter.nodes, tasks: filter.tasks })),
+    store.taskHistory.taskNames(id),
+  ]);
   const definitions = definitionsIn(text);
   const word = (of: TaskStatus): Word => wordOf(of, !isTransactionOpen(status));
   const passes = (record: HistoryRecord<Word>): boolean =>
     (filter.nodes?.includes(record.node_id) ?? true) &&
     (filter.statuses?.includes(record.status) ?? true) &&
     (filter.tasks?.includes(record.task_name) ?? true);
-  const placed = new Set(rows.map(({ task }) => task));
+  const onNodes = new Set(placed);
   const nowhere = [...definitions]
-    .filter(([name]) => !placed.has(name))
+    .filter(([name]) => !onNodes.has(name))
     .map(([name, fields]): HistoryRecord<Word> => {
       const summary = filter.includeSummary ? { summary: {} } : {};
       return {

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql, type Transaction } from 'kysely';
 import type { TaskOnNode } from '../../core/task-on-node.ts';
 import type { TaskStatus } from '../../core/words.ts';
-import { InputCheck } from '../input.ts';
+import { InputCheck, storable } from '../input.ts';
 import type { Page, PageRequest } from '../page.ts';
 import type { Session } from '../session.ts';
 import type { New, Row, Stored, Tables } from '../tables.ts';
@@ -90,15 +90,14 @@ export class TaskHistoryStore {
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
       const rows = filtered(db.selectFrom('taskHistory').selectAll(), transactionId, filter);
-      // As in pages: of some nodes, or all.
-      const place = filter.nodes === undefined ? sql.ref('position') : sql`+position`;
+      const place = isFound(filter) ? sql`+position` : sql.ref('position');
       return (await rows.orderBy(place).orderBy('node').orderBy('task').execute()).map(historyOf);
     });
   }
 
   /** The same in pages. */
   async page(transactionId: number, filter: TaskHistoryFilter & PageRequest = {}): Promise<Page<TaskHistoryRow>> {
-    const page = readPage(filter, { ...IN_ORDER, found: filter.nodes !== undefined });
+    const page = readPage(filter, { ...IN_ORDER, found: isFound(filter) });
     return this.#session.read(async (db) => {
       await assertRow(db, 'deploymentTransaction', transactionId);
       const rows = filtered(db.selectFrom('taskHistory').selectAll(), transactionId, filter);
@@ -122,6 +121,15 @@ export class TaskHistoryStore {
     filter: TaskHistoryFilter = {},
   ): Promise<Readonly<Record<string, Readonly<Partial<Record<TaskStatus, number>>>>>> {
     return this.#countBy('node', transactionId, filter);
+  }
+
+  /** Names of its tasks, in order. */
+  taskNames(transactionId: number): Promise<readonly string[]> {
+    return this.#session.read(async (db) => {
+      await assertRow(db, 'deploymentTransaction', transactionId);
+      const named = db.selectFrom('taskHistory').select('task').distinct().where('transactionId', '=', transactionId);
+      return (await named.orderBy('task').execute()).map(({ task }) => task);
+    });
   }
 
   /** The same by task. */
@@ -201,13 +209,25 @@ async function merge(transaction: Transaction<Tables>, rows: readonly HistoryRow
     .execute();
 }
 
+/** Of more tasks than these, an index finds more rows than one walks past in planned order. */
+const FEW_TASKS = 5;
+
+const areFew = (tasks: readonly string[]): boolean => tasks.length <= FEW_TASKS;
+
+/** Whether an index finds few rows, which are then put in order. */
+const isFound = ({ nodes, tasks }: TaskHistoryFilter): boolean =>
+  nodes !== undefined || (tasks !== undefined && areFew(tasks));
+
 /** Narrows a query by a filter. */
 function filtered<O>(
   query: SelectQueryBuilder<Tables, 'taskHistory', O>,
   transactionId: number,
   { nodes, tasks, statuses }: TaskHistoryFilter,
 ): SelectQueryBuilder<Tables, 'taskHistory', O> {
-  return matching(query, { transactionId, node: nodes, task: tasks, status: statuses });
+  const narrowed = matching(query, { transactionId, node: nodes, status: statuses });
+  return tasks === undefined || areFew(tasks)
+    ? matching(narrowed, { task: tasks })
+    : narrowed.where(sql<string>`task || ''`, 'in', tasks.map(storable));
 }
 
 function plannedRowsOf(transactionId: number, rows: readonly PlannedRow[]): HistoryRow[] {

@@ -29,6 +29,9 @@ describeStore('TaskHistoryStore', (backend) => {
     expect((await history.list(graph)).map(({ status }) => status)).toEqual(['waiting', 'waiting', 'skipped']);
     expect(await shown({ nodes: ['2'] })).toEqual(['a@2']);
     expect(await shown({ tasks: ['b', 'a'], nodes: ['10', 'null'] })).toEqual(['b@10']);
+    const many = Array.from({ length: 40 }, (_, at) => `none-${at}`);
+    expect(await shown({ tasks: [...many, 'a', 'b'], statuses: ['waiting'] })).toEqual(['b@10', 'a@2']);
+    expect(await history.taskNames(graph)).toEqual(['a', 'b', 'stage']);
     expect(await shown({ statuses: ['waiting'] })).toEqual(['b@10', 'a@2']);
     expect(await shown({ statuses: [] })).toEqual([]);
     expect(await history.count(graph)).toEqual({ waiting: 2, skipped: 1 });
