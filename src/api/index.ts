@@ -182,6 +182,7 @@ function showAnswers(app: Api, checkAnswer: NonNullable<ApiOptions['checkAnswer'
     const about = { method, route: routeOptions.url ?? '', status: reply.statusCode, type };
     const check = (text: string) => checkAnswer({ ...about, body: text, describe: () => app.swagger() });
     if (body instanceof Readable && type.startsWith(EVENT_STREAM)) return pipeline(body, eachEvent(check), () => {});
+    if (body instanceof Readable && type.startsWith(JSON_TYPE)) return pipeline(body, allOf(check), () => {});
     if (!request.is404 && (body === undefined || body === null || typeof body === 'string')) check(body ?? '');
   });
 }
@@ -210,21 +211,43 @@ function requestId(request: IncomingMessage): string {
 }
 
 const EVENT_STREAM = 'text/event-stream';
+const JSON_TYPE = 'application/json';
 
 /** Lets a stream of events through, and passes each complete event to `check`. */
 function eachEvent(check: (event: string) => void): Transform {
   let rest = '';
+  return seen((chunk) => {
+    const blocks = `${rest}${String(chunk)}`.split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) check(block);
+  });
+}
+
+/** Lets a text in pieces through, and passes the whole to `check`. */
+function allOf(check: (text: string) => void): Transform {
+  const chunks: Buffer[] = [];
+  return seen(
+    (chunk) => chunks.push(chunk),
+    () => check(Buffer.concat(chunks).toString()),
+  );
+}
+
+function seen(look: (chunk: Buffer) => unknown, atEnd: () => void = () => {}): Transform {
+  const orFailure = (work: () => unknown): Error | null => {
+    try {
+      work();
+      return null;
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  };
   return new Transform({
-    transform(chunk, _encoding, done) {
-      const blocks = `${rest}${String(chunk)}`.split('\n\n');
-      rest = blocks.pop() ?? '';
-      try {
-        for (const block of blocks) check(block);
-        done(null, chunk);
-      } catch (error) {
-        done(error instanceof Error ? error : new Error(String(error)));
-      }
-    },
+    transform: (chunk, _encoding, done) =>
+      done(
+        orFailure(() => look(chunk)),
+        chunk,
+      ),
+    flush: (done) => done(orFailure(atEnd)),
   });
 }
 

@@ -106,8 +106,10 @@ export class TransactionOperations extends Service {
   ): Promise<readonly HistoryRecord<Word>[]> {
     return taskHistory(this.store, id, filter, wordOf);
   }
-  /** JSON texts of the plans of a graph, or of all planned graphs of a run, with reasons. */
-  async plans(id: number): Promise<readonly { readonly graph: TransactionRecord; readonly explanation: string }[]> {
+  /** JSON texts of the plans of a graph, or of all planned graphs of a run, with reasons; each in pieces. */
+  async plans(
+    id: number,
+  ): Promise<readonly { readonly graph: TransactionRecord; readonly explanation: AsyncIterable<string> }[]> {
     const { run, graphs } = await this.store.transactions.getRun(id);
     const wanted = (run.id === id ? graphs : graphs.filter((graph) => graph.id === id)).filter(
       ({ planHash }) => planHash !== null,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { createGunzip, gunzip, gzip } from 'node:zlib';
 import type { Kysely, Transaction } from 'kysely';
 import type { Tables } from '../tables.ts';
 import { inBatches } from './batches.ts';
@@ -13,6 +14,8 @@ export const packText = (text: string): Promise<Buffer> => compress(text, { leve
 
 /** What of a text in pieces is packed at once, in characters. */
 const PACKED_AT_ONCE = 2 ** 20;
+/** Of a text in pieces, in bytes. */
+const UNPACKED_AT_ONCE = 2 ** 18;
 
 /**
  * Packs a text that comes in pieces, as members of one gzip; a short one as `packText` does. Not by a stream: lives in virtual time have
@@ -41,6 +44,13 @@ export function textPacker(): { add(piece: string): Promise<void>; end(): Promis
 }
 
 export const unpackText = async (bytes: Uint8Array): Promise<string> => (await decompress(bytes)).toString();
+
+/** The same in pieces. Nothing is unpacked before it is asked for. */
+export async function* unpackPieces(bytes: Uint8Array): AsyncIterable<string> {
+  yield* Readable.from([bytes])
+    .pipe(createGunzip({ chunkSize: UNPACKED_AT_ONCE }))
+    .setEncoding('utf8');
+}
 
 /** A compressed text for the table of texts that rows share. */
 export interface PackedContent {

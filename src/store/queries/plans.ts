@@ -5,7 +5,7 @@ import { fromJson, InputCheck, storable } from '../input.ts';
 import type { Json } from '../page.ts';
 import type { Session } from '../session.ts';
 import { inBatches } from './batches.ts';
-import { packText, textPacker, unpackText } from './contents.ts';
+import { packText, textPacker, unpackPieces, unpackText } from './contents.ts';
 
 export interface NewPlan {
   /** The caller's hash of the content: equal hashes mean equal plans. */
@@ -151,12 +151,13 @@ export class PlanStore {
     return found[1];
   }
 
-  async getExplanation(hash: string): Promise<string> {
+  /** In pieces: that of a large run has hundreds of megabytes. */
+  async getExplanation(hash: string): Promise<AsyncIterable<string>> {
     const row = await this.#session.read((db) =>
       db.selectFrom('plan').select('explanation').where('hash', '=', storable(hash)).executeTakeFirst(),
     );
     if (row === undefined || row.explanation.length === 0) throw planNotFound(hash);
-    return unpackText(row.explanation);
+    return unpackPieces(row.explanation);
   }
 
   /**

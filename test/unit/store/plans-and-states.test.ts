@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import type { NewPlan, PlanRange, Store } from '../../../src/store/index.ts';
 import { describeStore } from './backends.ts';
@@ -35,7 +36,7 @@ describeStore('PlanStore', (backend) => {
     await put(store, plan('h'));
     await put(store, { ...plan('h'), explanation: 'other', orders: [{ node: '3', task: 'A', order: {} }] });
     expect(await plans.getReference('h')).toEqual({ hash: 'h', tasks: 2 });
-    expect(await plans.getExplanation('h')).toBe('{"why": 1.0}');
+    expect(await text(await plans.getExplanation('h'))).toBe('{"why": 1.0}');
     expect((await plans.getChunk('h', 0, 0)) + (await plans.getChunk('h', 0, 1))).toBe('{"a":1}');
     expect(await plans.getChunk('h', 1, 0)).toBe('"part two"');
     expect(await plans.getChunk('h', 'coordination', 0)).toBe('coordination');
@@ -52,7 +53,7 @@ describeStore('PlanStore', (backend) => {
     const writer = await plans.write(plan('long'));
     for (const explanation of pieces) await writer.add({ orders: [], explanation });
     await writer.end();
-    expect((await plans.getExplanation('long')) === pieces.join('')).toBe(true);
+    expect((await text(await plans.getExplanation('long'))) === pieces.join('')).toBe(true);
   });
 
   it('reports missing plans and states', async () => {

@@ -1,8 +1,9 @@
+import { Readable } from 'node:stream';
 import { FUEL_TASK_STATUSES, transactionRoutes } from '../../../core/contracts/fuel/deployments.ts';
 import type { PartOf } from '../../../core/contracts/route.ts';
 import { causeText } from '../../../core/task-on-node.ts';
 import { type TaskStatus, TRANSACTION_STATUSES, type TransactionStatus } from '../../../core/words.ts';
-import type { HistoryRecord } from '../../../ops/index.ts';
+import type { HistoryRecord, Operations } from '../../../ops/index.ts';
 import type { SnapshotKind } from '../../../store/index.ts';
 import { RequestError } from '../../problems/transport-problem.ts';
 import { actorOf } from '../../requests/actor.ts';
@@ -54,11 +55,8 @@ export const serveTransactions: RouteGroup = async (app, { operations: { transac
     'GET /transactions/:id/settings': snapshot('cluster_settings'),
     'GET /transactions/:id/network_configuration': snapshot('network_configuration'),
     async 'GET /transactions/:id/plan'({ params }, reply) {
-      const plans = (await transactions.plans(params.id)).map(
-        ({ graph, explanation }) =>
-          `{"transaction":${graph.id},"graph_type":${JSON.stringify(graph.graphType)},"plan":${explanation}}`,
-      );
-      return readyText(reply, JSON_TYPE, `{"transaction":${params.id},"plans":[${plans.join(',')}]}`);
+      const pieces = plansInPieces(params.id, await transactions.plans(params.id));
+      return reply.type(JSON_TYPE).send(Readable.from(pieces, { objectMode: false }));
     },
     async 'GET /transactions/:id/tasks'({ params, query }, reply) {
       // The schema lets no other words through.
@@ -77,6 +75,17 @@ export const serveTransactions: RouteGroup = async (app, { operations: { transac
     },
   });
 };
+
+async function* plansInPieces(id: number, plans: Awaited<ReturnType<Operations['transactions']['plans']>>) {
+  yield `{"transaction":${id},"plans":[`;
+  for (const [at, { graph, explanation }] of plans.entries()) {
+    const about = `"transaction":${graph.id},"graph_type":${JSON.stringify(graph.graphType)}`;
+    yield `${at === 0 ? '' : ','}{${about},"plan":`;
+    yield* explanation;
+    yield '}';
+  }
+  yield ']}';
+}
 
 const withCauseText = ({ root_cause, ...record }: HistoryRecord<FuelWord>) =>
   root_cause === undefined ? record : { ...record, root_cause: causeText(root_cause) };
