@@ -5,11 +5,11 @@ import type { Wire } from '../src/core/contracts/wire.ts';
 import { flag, number, optional, text, texts, whole } from '../src/core/data/schema.ts';
 import { planningFailure } from '../src/core/graph-run/failure.ts';
 import type { ChecksOnNodes, GraphRunInput } from '../src/core/graph-run/input.ts';
+import type { NodeEnds } from '../src/core/graph-run/part-report.ts';
 import type { ExecutablePart, PlanReference } from '../src/core/graph-run/plan-reference.ts';
 import type { TaskEnd, TaskRow } from '../src/core/graph-run/task-end.ts';
 import { diagnostics } from '../src/core/run/failure.ts';
 import type { StartedWith } from '../src/core/run/passed-on.ts';
-import type { NodeStatus } from '../src/core/scheduler/status.ts';
 import type { ExecutionKey, RunTask } from '../src/core/task-on-node.ts';
 import { GRAPH_RUN_MODES, type GraphOutcome, type GraphRunOutcome } from '../src/core/words.ts';
 import { done, failing, openedRun, openedWithin } from './contract.ts';
@@ -151,8 +151,7 @@ export interface CloseGraph {
   readonly graph: number;
   readonly outcome: GraphOutcome;
   readonly reason?: string;
-  /** How each node ended. */
-  readonly nodes: Readonly<Record<string, NodeStatus>>;
+  readonly nodes: NodeEnds;
   /** Number of tasks that ran to an end. */
   readonly done: number;
 }

@@ -2,6 +2,7 @@ import type { NodeChange as NodeTransition } from '../../src/clusters/node-trans
 import type { StoredReference } from '../../src/clusters/planning/index.ts';
 import { nameOf } from '../../src/clusters/sources.ts';
 import { given } from '../../src/core/data/given.ts';
+import { endsOf } from '../../src/core/graph-run/part-report.ts';
 import { doneOf } from '../../src/core/graph-run/task-counts.ts';
 import type { TaskEnd } from '../../src/core/graph-run/task-end.ts';
 import { causeText, type RootCause, type TaskOnNode } from '../../src/core/task-on-node.ts';
@@ -81,12 +82,13 @@ async function updateNodes(
   )) as unknown as StoredReference;
   const leaving = new Set(outcome === 'success' || outcome === 'nothing_to_do' ? untouched.map(String) : []);
   const rows = new Map((await store.nodes.list({ clusterId })).map((row) => [String(row.id), row]));
-  const failed = Object.values(nodes).includes('failed')
+  const ends = endsOf(nodes);
+  const failed = [...ends.values()].includes('failed')
     ? await failures(store, child.id, rows)
     : new Map<string, string>();
   const gone: number[] = [];
   const changes: { id: number; change: NodeChange }[] = [];
-  for (const [uid, ended] of Object.entries(nodes)) {
+  for (const [uid, ended] of ends) {
     const row = rows.get(uid);
     // `master`, the sync node, and nodes that were removed from the cluster meanwhile.
     if (row === undefined || leaving.has(uid)) continue;

@@ -14,6 +14,7 @@ import type {
   TaskRow,
 } from '../../activities/graph-contract.ts';
 import { countCrossings, splitForExecution } from '../../src/core/graph-run/cut.ts';
+import { endsOf } from '../../src/core/graph-run/part-report.ts';
 import type { PlanReference } from '../../src/core/graph-run/plan-reference.ts';
 import { compileNamed, type NamedPlan } from '../../src/core/scheduler/named-plan.ts';
 import { partition } from '../../src/core/scheduler/partition.ts';
@@ -259,7 +260,7 @@ export function scriptedGraph(options: ScriptedGraphOptions): ScriptedGraph {
           tick();
         },
         async close_graph(request) {
-          scripted.closedGraphs.push(request);
+          scripted.closedGraphs.push({ ...request, nodes: Object.fromEntries(endsOf(request.nodes)) });
         },
         async close_graph_run(request) {
           scripted.closed.push(request);

@@ -14,7 +14,7 @@ import {
 } from '../../src/core/graph-run/failure.ts';
 import { hasCapacityForRequest, taskCapacity } from '../../src/core/graph-run/history-capacity.ts';
 import { parseGraphRunInput } from '../../src/core/graph-run/input.ts';
-import type { PartReport } from '../../src/core/graph-run/part-report.ts';
+import { nodesByEnd, type PartReport } from '../../src/core/graph-run/part-report.ts';
 import type { PlanReference } from '../../src/core/graph-run/plan-reference.ts';
 import type { GraphProgress, GraphRunProgress } from '../../src/core/graph-run/progress.ts';
 import { nothingToDoText, reasonOfGraph, recordsLost, reportGraphRun } from '../../src/core/graph-run/report.ts';
@@ -279,7 +279,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
       graph: graph.transaction,
       outcome,
       ...given({ reason: graph.reason }),
-      nodes: report?.nodes ?? {},
+      nodes: report === undefined ? {} : nodesByEnd(report),
       done: report === undefined ? 0 : doneOf(report.counts),
     } satisfies CloseGraph;
     graph.closing = true;

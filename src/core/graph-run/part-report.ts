@@ -1,5 +1,6 @@
 import type { FailedNode, FailedTask } from '../contracts/graph-run.ts';
 import { given } from '../data/given.ts';
+import { together } from '../data/together.ts';
 import { endOfPart } from '../scheduler/part-exchange.ts';
 import type { PartEnd } from '../scheduler/part-messages.ts';
 import { nodeStatus, rootCauses, shownReports } from '../scheduler/report.ts';
@@ -24,6 +25,23 @@ export interface PartReport {
   readonly nodes_omitted?: number;
   /** Only of a part that its coordinator has closed: one that someone has cancelled has none. */
   readonly end?: PartEnd;
+}
+
+/** Nodes by how they ended, which ten thousand in a payload need; builds before have written how each node ended. */
+export type NodeEnds = Readonly<Partial<Record<NodeStatus, readonly string[]>>> | Readonly<Record<string, NodeStatus>>;
+
+export function nodesByEnd({ nodes }: Pick<PartReport, 'nodes'>): NodeEnds {
+  const byEnd = together(Object.entries(nodes), ([, status]) => status);
+  return Object.fromEntries([...byEnd].map(([status, ended]) => [status, ended.map(([node]) => node)]));
+}
+
+/** How each node ended. */
+export function endsOf(nodes: NodeEnds): ReadonlyMap<string, NodeStatus> {
+  const ends = new Map<string, NodeStatus>();
+  for (const [name, value] of Object.entries<NodeStatus | readonly string[]>(nodes))
+    if (typeof value === 'string') ends.set(name, value);
+    else for (const node of value) ends.set(node, name as NodeStatus);
+  return ends;
 }
 
 /**

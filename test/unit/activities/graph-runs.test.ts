@@ -392,7 +392,7 @@ describe('a complete run', () => {
       transaction: started.transaction,
       graph,
       outcome: 'success' as const,
-      nodes: { [one]: 'success' as const, [two]: 'success' as const },
+      nodes: { success: [String(one), String(two)] },
       done: 4,
     };
     await world.close_graph(closing);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Ledger, restoreLedger } from '../../../../src/core/graph-run/ledger.ts';
+import { endsOf, nodesByEnd, type PartReport } from '../../../../src/core/graph-run/part-report.ts';
 import type { GraphRunProgress } from '../../../../src/core/graph-run/progress.ts';
 import { reportGraphRun } from '../../../../src/core/graph-run/report.ts';
 import { doneOf, endedCounts, sumCounts, workOf } from '../../../../src/core/graph-run/task-counts.ts';
@@ -138,6 +139,16 @@ it('a report stays under 200 KB by shortening its lists, and notes that', () => 
   const report = reportGraphRun(progress);
   expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThan(200_000);
   expect(report.cut!.failed_omitted).toBeGreaterThan(0);
+});
+
+it('how ten thousand nodes ended stays under 100 KB', () => {
+  const nodes = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, n) => [String(20_000 + n), n % 2 === 0 ? ('not_reached' as const) : 'success']),
+  ) as PartReport['nodes'];
+  const kept = nodesByEnd({ nodes });
+  expect(Buffer.byteLength(JSON.stringify(nodes))).toBeGreaterThan(200_000);
+  expect(Buffer.byteLength(JSON.stringify(kept))).toBeLessThan(100_000);
+  expect(Object.fromEntries(endsOf(kept))).toEqual(nodes);
 });
 
 it('a restored ledger reports the same, and continues with unfinished tasks', () => {
