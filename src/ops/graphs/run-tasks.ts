@@ -96,7 +96,7 @@ export class RunTaskOperations extends Service {
     return Promise.all(
       graphs.map(async (graph) => {
         const { id, graphType, status, message, planHash } = graph;
-        const nodes = await this.#countsByNode(graph);
+        const [nodes, tasks] = await Promise.all([this.#countsByNode(graph), this.store.taskHistory.countByTask(id)]);
         const counts = sumCounts(Object.values(nodes));
         return {
           transaction: id,
@@ -108,7 +108,7 @@ export class RunTaskOperations extends Service {
           done: doneOf(counts),
           total: workOf(counts),
           nodes,
-          tasks: this.#shownCounts(graph, await this.store.taskHistory.countByTask(id)),
+          tasks: this.#shownCounts(graph, tasks),
         };
       }),
     );
