@@ -205,8 +205,11 @@ describe('a run on a site with limits', () => {
     await run.handle.executeUpdate('retry_node', { args: [{ node: 'n1' }] });
     const { result } = await run.ended();
     expect(result).toMatchObject({ outcome: 'success', nodes: { success: 5 } });
-    // n2 is prepared, and deployed when n1 is well.
+    // n2 is prepared, and deployed when n1 is well: with a permit again, which the run gives back.
     expect(of.site.began.slice(2, 5)).toEqual(['prepare:n1', 'deploy:n1', 'deploy:n2']);
+    expect(of.asked.filter(({ wants }) => wants.includes('n2'))).toHaveLength(2);
+    expect(of.asked.flatMap(({ done }) => done)).toContain('n2');
+    expect([of.most, of.held]).toEqual([2, new Set()]);
   });
 
   it('shows what it waits for, holds nothing while it does, and goes on after a pause', async () => {

@@ -1,4 +1,4 @@
-import { CancellationScope, createEventGroup, isCancellation, log, sleep } from '@temporalio/workflow';
+import { CancellationScope, createEventGroup, isCancellation, log, patched, sleep } from '@temporalio/workflow';
 import type { AbortAnswer, TakePermits } from '../../activities/contract.ts';
 import type { SitePlan } from '../../src/core/contracts/site-run.ts';
 import { given } from '../../src/core/data/given.ts';
@@ -16,7 +16,7 @@ import {
   type WaveRest,
 } from '../../src/core/deployment/baremetal.ts';
 import { describeGroupFailure } from '../../src/core/deployment/failures.ts';
-import { returnPermits, withPermits } from '../../src/core/deployment/permits.ts';
+import { needAgain, returnPermits, withPermits } from '../../src/core/deployment/permits.ts';
 import type { BaremetalState } from '../../src/core/deployment/progress.ts';
 import { describeBaremetal, recordNodes, reportBaremetal } from '../../src/core/deployment/report.ts';
 import {
@@ -237,7 +237,10 @@ class Baremetal {
 
   #returned() {
     const { state, returned } = returnPermits(this.state);
-    if (state !== this.state) this.become(state);
+    const prepared = returned.failed.filter((node) => state.nodes[node]!.state === 'prepared');
+    // Without, their deployment takes permits that the run does not know of, and never gives back.
+    if (prepared.length > 0 && patched('prepared-need-permits')) this.become(needAgain(state, prepared));
+    else if (state !== this.state) this.become(state);
     const named = (nodes: readonly number[]) => nodes.map((node) => this.plan.nodes[node]!);
     return { done: named(returned.done), failed: named(returned.failed), unused: named(returned.unused) };
   }

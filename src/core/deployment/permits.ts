@@ -8,16 +8,27 @@ export type NextWithPermits =
   | { readonly wants: readonly number[] };
 
 /** Prepared nodes are deployed before others are touched: their machines are out of service. */
-export function nextWithPermits({ nodes, permits = [] }: BaremetalState, of: readonly number[]): NextWithPermits {
+export function nextWithPermits(
+  { nodes, permits = [], needAgain = [] }: BaremetalState,
+  of: readonly number[],
+): NextWithPermits {
   const inState = (state: NodeProgress['state']): number[] =>
     of.filter((node) => nodes[node]!.state === state && nodes[node]!.retrying === undefined);
-  const prepared = inState('prepared');
-  if (prepared.length > 0) return { call: 'deploy', nodes: prepared };
-  const waiting = inState('waiting');
   const held = new Set(permits);
+  const without = new Set(needAgain.filter((node) => !held.has(node)));
+  const prepared = inState('prepared');
+  const ready = prepared.filter((node) => !without.has(node));
+  if (ready.length > 0) return { call: 'deploy', nodes: ready };
+  const waiting = inState('waiting');
   const permitted = waiting.filter((node) => held.has(node));
-  return permitted.length > 0 ? { call: 'prepare', nodes: permitted } : { wants: waiting };
+  return permitted.length > 0 ? { call: 'prepare', nodes: permitted } : { wants: [...prepared, ...waiting] };
 }
+
+/** These are prepared, and are not deployed before they have permits again. */
+export const needAgain = (state: BaremetalState, nodes: readonly number[]): BaremetalState => ({
+  ...state,
+  needAgain: [...new Set([...(state.needAgain ?? []), ...nodes])],
+});
 
 /** The run may touch the machines of these nodes. */
 export const withPermits = (state: BaremetalState, nodes: readonly number[]): BaremetalState => ({

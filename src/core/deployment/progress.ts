@@ -21,6 +21,8 @@ export interface BaremetalState {
   readonly current: CurrentCall | null;
   /** Nodes whose machines the run may touch; absent: nothing limits it. */
   readonly permits?: readonly number[];
+  /** Prepared nodes that need permits again: the run gave theirs back while it was held or paused. */
+  readonly needAgain?: readonly number[];
 }
 
 export interface GroupProgress {
