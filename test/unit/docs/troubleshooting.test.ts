@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { planningFailure } from '../../../src/core/graph-run/failure.ts';
 import { TASK_FAILURES, TASK_OUTCOMES } from '../../../src/core/graph-run/task-end.ts';
+import { runFailure } from '../../../src/core/site-run/failure.ts';
 import { pascalCase } from '../../../src/core/text/casing.ts';
 import { PROBLEM_CODES } from '../../../src/ops/problem.ts';
 
@@ -42,7 +44,10 @@ it('troubleshooting has every code of the command line', () => {
 });
 
 it('troubleshooting has every failure of runs', () => {
-  const kinds = [...kindsIn('src/core/site-run/failure.ts'), ...kindsIn('src/core/graph-run/failure.ts')];
+  const answered = [...runFailure.def.options, ...planningFailure.def.options].flatMap(
+    ({ shape }) => shape.kind.def.values,
+  );
+  const kinds = [...new Set([...answered, ...kindsIn('src/core/graph-run/failure.ts')])];
   expect(missing(kinds.map(pascalCase), 'Runs')).toEqual([]);
 });
 
