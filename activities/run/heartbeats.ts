@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { MaasConfigurationError, type Machine, machineStatusName, type OperationOptions } from '@sitewright/maas';
 import { Context } from '@temporalio/activity';
-import { describeSilence } from '../../src/core/run/silence.ts';
+import { describeSilence } from '../../src/core/run/late-text.ts';
 import type { ActivityDependencies } from '../dependencies.ts';
 import { translated } from '../failures.ts';
 import { type MaasPulse, reportedSilence } from './maas-silence.ts';

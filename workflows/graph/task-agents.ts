@@ -12,7 +12,7 @@ import type { AgentFacts, RunTask } from '../../activities/graph-contract.ts';
 import type { ExecutablePart } from '../../src/core/graph-run/plan-reference.ts';
 import type { TaskEnd } from '../../src/core/graph-run/task-end.ts';
 import { graphRunName } from '../../src/core/graph-run/title.ts';
-import { describeSilence } from '../../src/core/run/silence.ts';
+import { describeSilence } from '../../src/core/run/late-text.ts';
 import { pairOf } from '../../src/core/scheduler/graph.ts';
 import { type ExecutionKey, executionKey } from '../../src/core/task-on-node.ts';
 import { goesToMaster } from '../../src/core/task-types/off-agent.ts';

@@ -3,9 +3,11 @@ import * as z from 'zod/mini';
 import { given } from '../../src/core/data/given.ts';
 import { flag, lineOf, optional, positiveInteger } from '../../src/core/data/schema.ts';
 import type { RolloutRequest } from '../../src/core/rollout/operate.ts';
-import { type ApprovalRequest, approvalRequest, decide, namesOf, whyNotDecide } from '../../src/core/run/approval.ts';
+import { decide, namesOf, whyNotDecide } from '../../src/core/run/approval.ts';
 import { MAX, noteFields } from '../../src/core/run/description.ts';
 import {
+  type ApprovalRequest,
+  approvalRequest,
   type OperatorAction,
   type OperatorNote,
   operatorNote,

@@ -17,8 +17,8 @@ import type { CallEnd, NodeResult } from '../../src/core/deployment/baremetal.ts
 import { IN_FLIGHT } from '../../src/core/deployment/failures.ts';
 import { MAX } from '../../src/core/run/description.ts';
 import { CLAIM_LOST } from '../../src/core/run/failure.ts';
+import { describeSilence } from '../../src/core/run/late-text.ts';
 import { type ReadRequest, readRequest } from '../../src/core/run/operator.ts';
-import { describeSilence } from '../../src/core/run/silence.ts';
 import { counted } from '../../src/core/text/text.ts';
 import type {
   CallRequest,

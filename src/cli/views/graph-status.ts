@@ -2,7 +2,7 @@ import type { GraphRunStatus } from '../../core/contracts/graph-run.ts';
 import type { SomeCounts } from '../../core/graph-run/task-counts.ts';
 import { waitText } from '../../core/permits/wait-text.ts';
 import { keptByHeld } from '../../core/run/kept-plan.ts';
-import { describeSilence } from '../../core/run/silence.ts';
+import { describeSilence } from '../../core/run/late-text.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { taskText } from '../../core/task-on-node.ts';
 import { printable } from '../../core/text/control-characters.ts';

@@ -1,7 +1,6 @@
 import type { RunStatus, TreeNode } from '../../core/contracts/site-run.ts';
 import { waitText } from '../../core/permits/wait-text.ts';
-import { lateText } from '../../core/run/late-text.ts';
-import { describeSilence } from '../../core/run/silence.ts';
+import { describeSilence, lateText } from '../../core/run/late-text.ts';
 import { stateWord } from '../../core/state-word.ts';
 import { printable } from '../../core/text/control-characters.ts';
 import { counted, someOf } from '../../core/text/text.ts';

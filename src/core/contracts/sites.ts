@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkFields } from '../data/schema.ts';
 import { OUT_OF_SERVICE } from '../node-system.ts';
-import { holdNames } from '../run/approval.ts';
+import { holdNames } from '../run/description.ts';
 import { branchProblem, folderProblem, gitUrlProblem, repositorySecretProblem } from '../sources/git-source.ts';
 import { holdBefore } from './approval.ts';
 import { plainName, siteParams, timestamp } from './primitives.ts';

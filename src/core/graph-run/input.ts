@@ -3,8 +3,7 @@ import type { Wire } from '../contracts/wire.ts';
 import { isMapping } from '../data/plain-value.ts';
 import { flag, limit, lineOf, listOf, optional, positiveInteger, rule, textOf } from '../data/schema.ts';
 import { writtenRollout } from '../rollout/policy.ts';
-import { holdNames } from '../run/approval.ts';
-import { MAX, startFields } from '../run/description.ts';
+import { holdNames, MAX, startFields } from '../run/description.ts';
 import { type ParsedRunInput, parseRunInput } from '../run/input.ts';
 import { ASKED_MODES, type GraphRunMode } from '../words.ts';
 

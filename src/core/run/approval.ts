@@ -1,32 +1,12 @@
-import * as z from 'zod/mini';
 import type { AwaitingApproval, Hold } from '../contracts/approval.ts';
-import type { Wire } from '../contracts/wire.ts';
 import { given } from '../data/given.ts';
 import { isMapping } from '../data/plain-value.ts';
-import { lineOf, listOf, optional, rule } from '../data/schema.ts';
 import { unknownName } from '../text/did-you-mean.ts';
 import type { Decision } from '../words.ts';
-import { MAX, noteFields } from './description.ts';
-import type { OperatorNote } from './operator.ts';
+import type { ApprovalRequest, OperatorNote } from './operator.ts';
 
 /** In `hold_before`: before anything is changed. */
 export const BEFORE_CHANGES = '*';
-
-/** The field `hold_before` of a run's input. */
-export const holdNames = listOf(lineOf(MAX.name), 1, MAX.holds).check(
-  rule((names) => {
-    const twice = names.find((name, at) => names.indexOf(name) !== at);
-    return twice === undefined ? undefined : `names ${twice} twice`;
-  }),
-);
-
-/** An operator approves or rejects. */
-export const approvalRequest = z.strictObject({
-  ...noteFields,
-  /** One of `hold_before`, also in advance. Absent: all that wait now. */
-  ...optional({ before: lineOf(MAX.name) }),
-});
-export type ApprovalRequest = Wire<typeof approvalRequest>;
 
 /** A run, as far as approvals go. */
 interface HeldRun {

@@ -2,7 +2,7 @@ import type { ZodMiniObject } from 'zod/mini';
 import type { Wire } from '../contracts/wire.ts';
 import { given } from '../data/given.ts';
 import { isMapping } from '../data/plain-value.ts';
-import { checkFields, lineOf, listOf, optional, textOf, valueThat } from '../data/schema.ts';
+import { checkFields, lineOf, listOf, optional, rule, textOf, valueThat } from '../data/schema.ts';
 
 /** Limits of characters in user input and of items in a list. Each way in checks them: API, command line, Temporal. */
 export const MAX = {
@@ -59,6 +59,14 @@ function labelProblem(name: string, text: unknown): string | null {
     return `must have one line of at most ${MAX.labelValue} characters for '${name}'`;
   return null;
 }
+
+/** The field `hold_before` of a run's input. */
+export const holdNames = listOf(lineOf(MAX.name), 1, MAX.holds).check(
+  rule((names) => {
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    return twice === undefined ? undefined : `names ${twice} twice`;
+  }),
+);
 
 /** In the input of every kind of run. */
 export const startFields = {

@@ -2,7 +2,7 @@ import type { AwaitingApproval } from '../contracts/approval.ts';
 import type { Paused } from '../contracts/primitives.ts';
 import { describeAwaiting } from './approval.ts';
 import type { RunDescription } from './description.ts';
-import { describeSilence } from './silence.ts';
+import { describeSilence } from './late-text.ts';
 
 /** Common fields of the statuses of all runs. */
 interface AnyStatus {

@@ -16,3 +16,6 @@ export function lateText({ node, pace, since, said, ...usual }: LateNode, now: n
   const maas = said === undefined ? '' : `; MAAS last said: ${said}`;
   return `${node} is ${pace} in its ${NOUNS[usual.step]} for ${so}; usual: ${usualText(usual)}${maas}`;
 }
+
+/** @param since ISO 8601, in UTC */
+export const describeSilence = (since: string): string => `MAAS has not answered since ${since.slice(11, 16)} UTC`;

@@ -1,13 +1,21 @@
 import * as z from 'zod/mini';
 import type { Wire } from '../contracts/wire.ts';
 import { isMapping } from '../data/plain-value.ts';
-import { checkFields } from '../data/schema.ts';
-import { noteFields } from './description.ts';
+import { checkFields, lineOf, optional } from '../data/schema.ts';
+import { MAX, noteFields } from './description.ts';
 import { describeFields } from './input.ts';
 
 /** Who made a request, and why. Every field is optional. */
 export const operatorNote = z.strictObject(noteFields);
 export type OperatorNote = Wire<typeof operatorNote>;
+
+/** An operator approves or rejects. */
+export const approvalRequest = z.strictObject({
+  ...noteFields,
+  /** One of `hold_before`, also in advance. Absent: all that wait now. */
+  ...optional({ before: lineOf(MAX.name) }),
+});
+export type ApprovalRequest = Wire<typeof approvalRequest>;
 
 /** An operator's action on a run, as stored in its report. */
 export interface OperatorAction<Action extends string> extends OperatorNote {

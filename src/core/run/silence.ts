@@ -14,6 +14,3 @@ const maasSilence = z.strictObject({
 export type MaasSilence = Wire<typeof maasSilence>;
 
 export const readSilence = (payload: unknown): ReadRequest<MaasSilence> => readRequest(maasSilence, payload);
-
-/** @param since ISO 8601, in UTC */
-export const describeSilence = (since: string): string => `MAAS has not answered since ${since.slice(11, 16)} UTC`;

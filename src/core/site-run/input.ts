@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import type { Wire } from '../contracts/wire.ts';
 import { checkFields, flag, lineOf, listOf, optional, rule, textOf, valueThat } from '../data/schema.ts';
-import { holdNames } from '../run/approval.ts';
-import { MAX, startFields } from '../run/description.ts';
+import { holdNames, MAX, startFields } from '../run/description.ts';
 import { type ParsedRunInput, parseRunInput } from '../run/input.ts';
 import type { SiteRunKind } from '../words.ts';
 import { SITE_NAME } from './site-name.ts';

@@ -8,7 +8,7 @@ import type { ActivityDependencies } from '../../../activities/index.ts';
 import type { SiteCache } from '../../../activities/site/cache.ts';
 import { nodeActivities } from '../../../activities/site/node-calls.ts';
 import { IN_FLIGHT } from '../../../src/core/deployment/failures.ts';
-import { describeSilence } from '../../../src/core/run/silence.ts';
+import { describeSilence } from '../../../src/core/run/late-text.ts';
 
 const NOW = Date.now();
 const request: NodeCall = {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../../src/cli/shell/run-cli.ts';
-import { describeSilence } from '../../../src/core/run/silence.ts';
+import { describeSilence } from '../../../src/core/run/late-text.ts';
 import { cli, recordingTerminal } from './recording-terminal.ts';
 import {
   problem,
