@@ -13,23 +13,30 @@ import type { KeptRows } from '../src/core/graph-run/ledger.ts';
 import type { PartReport } from '../src/core/graph-run/part-report.ts';
 import type { PartStatus } from '../src/core/graph-run/part-status.ts';
 import type { PlanReference } from '../src/core/graph-run/plan-reference.ts';
-import type { SomeCounts, TaskCounts } from '../src/core/graph-run/task-counts.ts';
+import type { TaskCounts } from '../src/core/graph-run/task-counts.ts';
 import type { Diagnostic } from '../src/core/problems/diagnostic.ts';
 import type { RolloutRequest } from '../src/core/rollout/operate.ts';
 import type { SendNotice } from '../src/core/run/notice.ts';
-import type { ApprovalRequest, OperatorNote } from '../src/core/run/operator.ts';
+import type { ApprovalRequest, OperatorNote, RetryNodeRequest } from '../src/core/run/operator.ts';
 import type { MaasSilence } from '../src/core/run/silence.ts';
 import type { CoordinatorEvent } from '../src/core/scheduler/coordinator.ts';
 import type { CoordinatorSnapshot } from '../src/core/scheduler/coordinator-snapshot.ts';
 import type { SchedulerEvent } from '../src/core/scheduler/events.ts';
-import type { FromPart, PartEnd, Sender, ToPart } from '../src/core/scheduler/part-messages.ts';
-import type { Rejection } from '../src/core/scheduler/rejection.ts';
+import type { Sender } from '../src/core/scheduler/part-messages.ts';
 import type { SchedulerSnapshot } from '../src/core/scheduler/snapshot.ts';
 import type { GraphEnd } from '../src/core/scheduler/tolerance.ts';
 import type { RunFailure } from '../src/core/site-run/failure.ts';
 import type { SiteRunInput } from '../src/core/site-run/input.ts';
 import type { TaskOnNode } from '../src/core/task-on-node.ts';
 import type { GraphRunOutcome, SiteRunKind, SiteRunOutcome } from '../src/core/words.ts';
+import type {
+  FromCoordinatorSignal,
+  FromPartSignal,
+  PartRequest,
+  Steering,
+  ToCoordinatorSignal,
+  ToPartSignal,
+} from './graph/messages.ts';
 
 /**
  * Input, result, signals, updates and queries of each workflow, and all activities. Declared once, as types only, for
@@ -80,80 +87,6 @@ export interface OpenedRow {
   readonly number: number;
   /** Findings that do not keep it from running. */
   readonly warnings: readonly Diagnostic[];
-}
-
-/** Payload of `from_part`: messages of a child since its last signal. Signals may arrive out of order. */
-export interface FromPartSignal {
-  /** Transaction of the graph, to recognize a late signal of an earlier graph. */
-  readonly graph: number;
-  readonly part: number;
-  /** First run of the child: a child of the same id that a reset has replaced may still be heard. */
-  readonly run: string;
-  /** The execution that sends, and which one it continues as new. Absent: sent by hand. */
-  readonly by?: { readonly run: string; readonly after?: string };
-  /** Counts up from 1. */
-  readonly seq: number;
-  /** Sent once: the child has loaded its part, and these of its nodes do not answer. */
-  readonly ready?: { readonly offline: readonly string[] };
-  /** Sent once by each continued-as-new run of the child. */
-  readonly continued?: true;
-  readonly messages: readonly FromPart[];
-  readonly news: PartStatus;
-}
-
-/** What a run tells the coordinator of the parts of its graph, if that has a workflow of its own. */
-export interface ToCoordinatorSignal {
-  readonly graph: number;
-  readonly by: Sender;
-  readonly steering: Steering;
-  /** `[part, first run]` of those that were started. */
-  readonly started: readonly (readonly [number, string])[];
-  /** Of the parts that have ended; no `end`: not because they were told to. */
-  readonly ended: readonly { readonly part: number; readonly counts: TaskCounts; readonly end?: PartEnd }[];
-  readonly asked: readonly PartRequest[];
-  /** To be answered when every part has processed the requests so far. */
-  readonly acknowledge: readonly string[];
-}
-
-/** What the coordinator tells its run. */
-export interface FromCoordinatorSignal {
-  readonly graph: number;
-  /** Once all parts have begun. */
-  readonly started?: { readonly offline: readonly string[] };
-  /** Of all parts together. */
-  readonly status: PartStatus;
-  /** By part: counts that have changed, without zeros. */
-  readonly counts: readonly (readonly [number, SomeCounts])[];
-  /** Nothing runs, and nothing starts without an operator. */
-  readonly quiet: boolean;
-  readonly answers: readonly (readonly [id: string, rejection: Rejection | null])[];
-  /** `[part, it has continued as new]` of those that go on in another execution. */
-  readonly moved: readonly (readonly [number, boolean])[];
-}
-
-/** Of operators, about the whole run; as it is now. */
-export interface Steering {
-  readonly paused: boolean;
-  /** Stopped or cancelled. */
-  readonly stops: boolean;
-  /** Its parts are cancelled. */
-  readonly cancelled: boolean;
-  /** Names of tasks. */
-  readonly approved: readonly string[];
-}
-
-/** Of an operator, about a task. */
-export interface PartRequest extends TaskOnNode {
-  readonly id: string;
-  readonly type: 'retry_task' | 'skip_task';
-}
-
-/** Payload of `to_part`. */
-export interface ToPartSignal {
-  readonly by: Sender;
-  readonly messages: readonly ToPart[];
-  /** The run is stopped: a part that has not begun waits for no agent any more. */
-  readonly stop?: true;
 }
 
 /** What became of a start: the answer of the update `opened`. */
@@ -330,10 +263,6 @@ export interface GraphRunResult {
     readonly reason?: string;
   }[];
   readonly failed: readonly FailedTask[];
-}
-
-export interface RetryNodeRequest extends OperatorNote {
-  readonly node: string;
 }
 
 /** A child signals changes while it runs, and returns everything at its end. */

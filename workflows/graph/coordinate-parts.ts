@@ -3,20 +3,19 @@ import { given } from '../../src/core/data/given.ts';
 import { shouldContinue } from '../../src/core/graph-run/history-capacity.ts';
 import { intervalOfParts } from '../../src/core/graph-run/pace.ts';
 import { mergeStatuses, type PartStatus } from '../../src/core/graph-run/part-status.ts';
-import type {
-  CoordinatedEnd,
-  CoordinatePartsInput,
-  FromCoordinatorSignal,
-  KeptCoordination,
-  Steering,
-  ToCoordinatorSignal,
-  WorkflowContracts,
-} from '../contract.ts';
+import type { CoordinatedEnd, CoordinatePartsInput, KeptCoordination, WorkflowContracts } from '../contract.ts';
 import { assertStartedByRun, handle, probeHandler, signalById, signalParent } from '../run/border.ts';
 import { Control } from '../run/control.ts';
 import { CoordinatorDriver } from './coordinator.ts';
+import {
+  type FromCoordinatorSignal,
+  readFromPart,
+  readToCoordinator,
+  type Steering,
+  type ToCoordinatorSignal,
+} from './messages.ts';
 import { Alarm, loadCoordination } from './part.ts';
-import { createCourier, readFromPart, readToCoordinator } from './signals.ts';
+import { createCourier } from './signals.ts';
 
 /** Changed counts are told less often the longer a graph runs, to save history events of its run. */
 const REPORT_SHARE = 0.1;

@@ -15,7 +15,8 @@ import type { Coordination } from '../../src/core/scheduler/partition.ts';
 import type { Rejection } from '../../src/core/scheduler/rejection.ts';
 import { endIn, type GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import { isSameTask, type TaskOnNode } from '../../src/core/task-on-node.ts';
-import type { FromPartSignal, KeptCoordinator, KeptPeer, PartRequest, Steering, ToPartSignal } from '../contract.ts';
+import type { KeptCoordinator, KeptPeer } from '../contract.ts';
+import type { FromPartSignal, PartRequest, Steering, ToPartSignal } from './messages.ts';
 import { type Courier, createCourier } from './signals.ts';
 
 /** The coordinator of the parts of a graph, as the workflow that has started them sees it: in this workflow or in another one. */

@@ -7,16 +7,11 @@ import type { PartEnd } from '../../src/core/scheduler/part-messages.ts';
 import type { Rejection } from '../../src/core/scheduler/rejection.ts';
 import type { GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import { counted } from '../../src/core/text/text.ts';
-import type {
-  CoordinatePartsInput,
-  FromCoordinatorSignal,
-  PartRequest,
-  Steering,
-  ToCoordinatorSignal,
-} from '../contract.ts';
+import type { CoordinatePartsInput } from '../contract.ts';
 import { startChildOf } from '../run/border.ts';
 import { CHILD_MISSING, failure } from '../run/failures.ts';
 import type { PartsCoordinator } from './coordinator.ts';
+import type { FromCoordinatorSignal, PartRequest, Steering, ToCoordinatorSignal } from './messages.ts';
 import { type Courier, createCourier } from './signals.ts';
 
 interface DistantOf {

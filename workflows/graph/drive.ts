@@ -16,9 +16,10 @@ import { showRollouts } from '../../src/core/scheduler/rollouts.ts';
 import type { GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
 import type { RolloutAction } from '../../src/core/words.ts';
-import type { FromCoordinatorSignal, FromPartSignal, TaskRun } from '../contract.ts';
+import type { TaskRun } from '../contract.ts';
 import type { Control } from '../run/control.ts';
 import type { Asking } from '../site/wave-checks.ts';
+import type { FromCoordinatorSignal, FromPartSignal } from './messages.ts';
 import { loadPart, PartDriver } from './part.ts';
 import { PartsDriver, type RetryOrSkip } from './parts.ts';
 

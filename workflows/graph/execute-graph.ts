@@ -30,7 +30,7 @@ import { treeOfGraphRun } from '../../src/core/graph-run/tree.ts';
 import { BEFORE_CHANGES, rejectionIn } from '../../src/core/run/approval.ts';
 import { MAX, noteFields } from '../../src/core/run/description.ts';
 import { claimLost, type StepError } from '../../src/core/run/failure.ts';
-import { type OperatorAction, readRequest } from '../../src/core/run/operator.ts';
+import { type OperatorAction, readRequest, retryNode } from '../../src/core/run/operator.ts';
 import { isoTime } from '../../src/core/run/progress.ts';
 import type { MaasSilence } from '../../src/core/run/silence.ts';
 import type { Rejection } from '../../src/core/scheduler/rejection.ts';
@@ -53,8 +53,9 @@ import { Run, RunEnded, startProgress } from '../run/run.ts';
 import type { Asking } from '../site/wave-checks.ts';
 import { askInGraphs } from './asking.ts';
 import { driveGraph, type GraphDrive } from './drive.ts';
+import { readFromCoordinator, readFromPart } from './messages.ts';
 import type { RetryOrSkip } from './parts.ts';
-import { createNews, readFromCoordinator, readFromPart } from './signals.ts';
+import { createNews } from './signals.ts';
 
 type Opened = Extract<OpenGraphRunAnswer, { ok: true }>;
 
@@ -409,7 +410,7 @@ const NOTHING_TO_DO: { readonly end: GraphEnd; readonly report: PartReport } = {
 export const taskRequest = z.strictObject({ ...noteFields, task: lineOf(MAX.name), node: lineOf(MAX.name) });
 type TaskRequest = Wire<typeof taskRequest>;
 
-const nodeRequest = z.strictObject({ ...noteFields, node: lineOf(MAX.name), ...optional({ tasks: flag }) });
+const nodeRequest = z.extend(retryNode, optional({ tasks: flag }));
 type NodeRequest = Wire<typeof nodeRequest>;
 
 const nodeUpdate = (run: GraphRun, status: () => GraphRunStatus) => ({

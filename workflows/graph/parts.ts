@@ -8,12 +8,13 @@ import type { Rejection } from '../../src/core/scheduler/rejection.ts';
 import type { GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
 import { counted } from '../../src/core/text/text.ts';
-import type { FromCoordinatorSignal, FromPartSignal, PartRequest, RunGraphPartInput, Steering } from '../contract.ts';
+import type { RunGraphPartInput } from '../contract.ts';
 import { startChildOf } from '../run/border.ts';
 import type { Control } from '../run/control.ts';
 import { endOfChild } from '../run/failures.ts';
 import { CoordinatorDriver } from './coordinator.ts';
 import { DistantCoordinator } from './distant-coordinator.ts';
+import type { FromCoordinatorSignal, FromPartSignal, PartRequest, Steering } from './messages.ts';
 import { loadCoordination } from './part.ts';
 import { stopReachesAgents } from './task-agents.ts';
 

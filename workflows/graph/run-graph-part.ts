@@ -12,19 +12,13 @@ import { treeOfPart } from '../../src/core/graph-run/tree.ts';
 import { awaitingApproval } from '../../src/core/scheduler/operator.ts';
 import type { FromPart } from '../../src/core/scheduler/part-messages.ts';
 import { counted } from '../../src/core/text/text.ts';
-import type {
-  Exchange,
-  FromPartSignal,
-  KeptGraphPart,
-  RunGraphPartInput,
-  ToPartSignal,
-  WorkflowContracts,
-} from '../contract.ts';
+import type { Exchange, KeptGraphPart, RunGraphPartInput, WorkflowContracts } from '../contract.ts';
 import { assertStartedByRun, handle, probeHandler, signalById, signalParent } from '../run/border.ts';
 import { Control } from '../run/control.ts';
 import { maasSilenceHandler } from '../run/operators.ts';
+import { type FromPartSignal, readToPart, type ToPartSignal } from './messages.ts';
 import { Alarm, intervalOf, loadPart, PartDriver } from './part.ts';
-import { createCourier, readToPart } from './signals.ts';
+import { createCourier } from './signals.ts';
 
 /** Changed counts are reported less often the longer a part runs, to save history events. */
 const REPORT_SHARE = 0.1;

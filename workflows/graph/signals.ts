@@ -3,73 +3,11 @@ import * as z from 'zod/mini';
 import type { GraphRunStatus } from '../../src/core/contracts/graph-run.ts';
 import type { GraphRunNews } from '../../src/core/contracts/site-run.ts';
 import { isMapping } from '../../src/core/data/plain-value.ts';
-import { flag, limit, lineOf, optional, valueThat } from '../../src/core/data/schema.ts';
+import { limit, lineOf, valueThat } from '../../src/core/data/schema.ts';
 import { allOf, settledOf } from '../../src/core/graph-run/task-counts.ts';
 import { MAX } from '../../src/core/run/description.ts';
 import { type ReadRequest, readRequest } from '../../src/core/run/operator.ts';
-import type { FromPart, ToPart } from '../../src/core/scheduler/part-messages.ts';
-import type { FromCoordinatorSignal, FromPartSignal, ToCoordinatorSignal, ToPartSignal } from '../contract.ts';
 import { signalParent } from '../run/border.ts';
-
-const name = lineOf(MAX.name);
-const names = z.array(name);
-
-/** Users may send these signals, too. One that could not be processed would block the workflow. */
-const messages = <M extends FromPart | ToPart>() =>
-  z.array(valueThat<M>((value) => isMapping(value) && Number.isSafeInteger(value.seq), 'must be a message of a part'));
-
-const yes = z.literal(true);
-const sender = z.strictObject({ run: name, at: limit, ...optional({ after: names }) });
-const steering = z.strictObject({ paused: flag, stops: flag, cancelled: flag, approved: names });
-const ofPart = <T extends object>(what: string) =>
-  z.array(valueThat<T>((value) => isMapping(value) || Array.isArray(value), what));
-
-const toCoordinator = z.strictObject({
-  graph: limit,
-  by: sender,
-  steering,
-  started: ofPart<ToCoordinatorSignal['started'][number]>('must be a part and its run'),
-  ended: ofPart<ToCoordinatorSignal['ended'][number]>('must be the end of a part'),
-  asked: ofPart<ToCoordinatorSignal['asked'][number]>('must be a request'),
-  acknowledge: names,
-});
-const fromCoordinator = z.strictObject({
-  graph: limit,
-  status: valueThat<FromCoordinatorSignal['status']>(
-    (value) => isMapping(value) && isMapping(value.counts),
-    'must be the status of all parts',
-  ),
-  counts: ofPart<FromCoordinatorSignal['counts'][number]>('must be a part and its counts'),
-  quiet: flag,
-  answers: ofPart<FromCoordinatorSignal['answers'][number]>('must be an answer'),
-  moved: ofPart<FromCoordinatorSignal['moved'][number]>('must be a part'),
-  ...optional({ started: z.strictObject({ offline: names }) }),
-});
-
-const fromPart = z.strictObject({
-  graph: limit,
-  part: limit,
-  run: name,
-  seq: limit,
-  messages: messages<FromPart>(),
-  news: valueThat<FromPartSignal['news']>(
-    (value) => isMapping(value) && isMapping(value.counts),
-    'must be the status of a part',
-  ),
-  ...optional({
-    by: z.strictObject({ run: name, ...optional({ after: name }) }),
-    ready: z.strictObject({ offline: names }),
-    continued: yes,
-  }),
-});
-const toPart = z.strictObject({ by: sender, messages: messages<ToPart>(), ...optional({ stop: yes }) });
-
-export const readFromPart = (payload: unknown): ReadRequest<FromPartSignal> => readRequest(fromPart, payload);
-export const readToCoordinator = (payload: unknown): ReadRequest<ToCoordinatorSignal> =>
-  readRequest(toCoordinator, payload);
-export const readFromCoordinator = (payload: unknown): ReadRequest<FromCoordinatorSignal> =>
-  readRequest(fromCoordinator, payload);
-export const readToPart = (payload: unknown): ReadRequest<ToPartSignal> => readRequest(toPart, payload);
 
 /**
  * Sends one signal at a time. Each costs a round trip to the server, so whatever collects meanwhile is sent
@@ -156,7 +94,7 @@ function newsOf({ phase, outcome, done, total, counts, failing_nodes, running, s
 }
 
 const graphNews = z.strictObject({
-  phase: name,
+  phase: lineOf(MAX.name),
   done: limit,
   total: limit,
   counts: valueThat<GraphRunNews['counts']>(
@@ -164,7 +102,7 @@ const graphNews = z.strictObject({
     'must be numbers of tasks by status',
   ),
   failing_nodes: limit,
-  running: z.array(z.strictObject({ task: name, node: name })),
+  running: z.array(z.strictObject({ task: lineOf(MAX.name), node: lineOf(MAX.name) })),
   silent: z.array(lineOf(2 * MAX.name)),
 });
 

@@ -1,16 +1,13 @@
 import { isCancellation } from '@temporalio/workflow';
-import * as z from 'zod/mini';
 import type { OpenRunAnswer } from '../../activities/contract.ts';
 import { given } from '../../src/core/data/given.ts';
-import { lineOf } from '../../src/core/data/schema.ts';
 import { type CallEnd, endBaremetal, halts } from '../../src/core/deployment/baremetal.ts';
 import { countNodes } from '../../src/core/deployment/report.ts';
 import { whyNotRetry } from '../../src/core/deployment/retry.ts';
 import { operateRollouts, whyNotOperateRollouts } from '../../src/core/deployment/rollout.ts';
 import type { PermitWait } from '../../src/core/permits/answer.ts';
-import { MAX, noteFields } from '../../src/core/run/description.ts';
 import { claimLost, type StepError } from '../../src/core/run/failure.ts';
-import { type OperatorAction, readRequest } from '../../src/core/run/operator.ts';
+import { type OperatorAction, readRequest, retryNode } from '../../src/core/run/operator.ts';
 import { isoTime } from '../../src/core/run/progress.ts';
 import { describeRunFailure, type RunFailure, redeployCommand } from '../../src/core/site-run/failure.ts';
 import { parseSiteRunInput, type SiteRunInput } from '../../src/core/site-run/input.ts';
@@ -335,8 +332,6 @@ function isDeployed({ kind, outcome, baremetal }: RunProgress): boolean {
   const good = outcome === 'success' || outcome === 'success_with_failures';
   return whole && good && baremetal !== undefined && !halts(baremetal);
 }
-
-export const retryNode = z.strictObject({ ...noteFields, node: lineOf(MAX.name) });
 
 /** Sets the handlers for operators of a site run: signals, updates and queries (docs/explain/design.md#the-temporal-surface). */
 function handleSiteOperators(run: SiteRun): void {

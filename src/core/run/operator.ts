@@ -17,6 +17,10 @@ export const approvalRequest = z.strictObject({
 });
 export type ApprovalRequest = Wire<typeof approvalRequest>;
 
+/** Of `retry_node`. */
+export const retryNode = z.strictObject({ ...noteFields, node: lineOf(MAX.name) });
+export type RetryNodeRequest = Wire<typeof retryNode>;
+
 /** An operator's action on a run, as stored in its report. */
 export interface OperatorAction<Action extends string> extends OperatorNote {
   readonly action: Action;

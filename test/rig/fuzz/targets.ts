@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createTaskEngine, nodeState, prepareData, TaskScope, YaqlError } from '@sitewright/yaql';
 import { parseGraphRunInput } from '../../../src/core/graph-run/input.ts';
-import { operatorNote, readRequest } from '../../../src/core/run/operator.ts';
+import { operatorNote, readRequest, retryNode } from '../../../src/core/run/operator.ts';
 import { readSilence } from '../../../src/core/run/silence.ts';
 import { parseSiteRunInput } from '../../../src/core/site-run/input.ts';
 import { SITE_RUN_KINDS } from '../../../src/core/words.ts';
@@ -11,9 +11,9 @@ import { SourceText } from '../../../src/documents/reader/source-text.ts';
 import * as wire from '../../../src/gateway/wire.ts';
 import { readTar } from '../../../src/packages/tar.ts';
 import { taskRequest } from '../../../workflows/graph/execute-graph.ts';
-import { readFromPart, readNews, readToPart } from '../../../workflows/graph/signals.ts';
+import { readFromPart, readToPart } from '../../../workflows/graph/messages.ts';
+import { readNews } from '../../../workflows/graph/signals.ts';
 import { readProgress } from '../../../workflows/site/call.ts';
-import { retryNode } from '../../../workflows/site/site-run.ts';
 import { bytesInMemory } from '../bytes-in-memory.ts';
 import type { FuzzTarget } from './guided.ts';
 
