@@ -1,7 +1,9 @@
 import { given } from '../../core/data/given.ts';
+import { together } from '../../core/data/together.ts';
 import { namesOfVersion } from '../../core/names.ts';
 import { NO_RELEASES_HINT } from '../../core/problems/refusal.ts';
 import { didYouMean } from '../../core/text/did-you-mean.ts';
+import { someOf } from '../../core/text/text.ts';
 import type { ApiClient } from '../shell/client.ts';
 import type { CliCommand } from '../shell/command.ts';
 import { EXIT } from '../shell/exit-codes.ts';
@@ -150,8 +152,12 @@ async function addNodes(session: Session, id: string, { node: nodes, roles, from
   if (fromSite === true && nodes === undefined && roles === undefined) {
     const body = await rolesFromSite(id, cluster, client);
     if (body.length > 0) await add(body);
-    const lines = body.map(
-      (node) => `added ${session.textOf('node', node.id)} to ${cluster} as ${node.roles.join(', ')}\n`,
+    const lines = [...together(body, ({ roles: own }) => own.join(', '))].map(
+      ([own, some]) =>
+        `added ${nodesText(
+          session,
+          some.map((node) => node.id),
+        )} to ${cluster} as ${own}\n`,
     );
     const text = lines.length === 0 ? 'every node of the site is in a cluster\n' : lines.join('');
     return printOne(session.terminal, flags, { id: Number(id), nodes: body }, text);
@@ -238,7 +244,13 @@ const whichNodes = () =>
 
 /** Nodes as they were named in the command. */
 const nodesText = ({ called }: Session, ids: readonly number[]): string =>
-  `${ids.length === 1 ? 'node' : 'nodes'} ${ids.map((id) => called.get(`node ${id}`) ?? id).join(', ')}`;
+  `${ids.length === 1 ? 'node' : 'nodes'} ${someOf(
+    ids.map((id) => called.get(`node ${id}`) ?? `${id}`),
+    NAMED,
+  )}`;
+
+/** So many nodes are named in one line. */
+const NAMED = 12;
 
 const stays = (nodes: number): string => (nodes === 1 ? 'stays' : 'stay');
 

@@ -1,6 +1,7 @@
 import { given } from '../../core/data/given.ts';
 import { isId } from '../../core/names.ts';
 import { numberOf } from '../../core/run/subject.ts';
+import { someOf } from '../../core/text/text.ts';
 import type { Answer, ApiClient } from '../shell/client.ts';
 import type { CliCommand } from '../shell/command.ts';
 import { confirm } from '../shell/confirm.ts';
@@ -8,6 +9,7 @@ import { idIn, namedThings } from '../shell/named-ids.ts';
 import { type OutputFlags, printOne } from '../shell/output.ts';
 import { usageError } from '../shell/problem.ts';
 import type { Session } from '../shell/session.ts';
+import type { Terminal } from '../shell/terminal.ts';
 
 interface Flags extends OutputFlags {
   readonly site?: string;
@@ -29,60 +31,61 @@ export function registerNodeMaintenance(group: CliCommand, session: Session): vo
   const maintenance = group.verb('maintenance', 'Nodes that people work on: runs and plans leave them out');
 
   maintenance
-    .verb('on', 'Put a node into maintenance: runs, plans and Deploy changes leave it out and say so')
+    .verb('on', 'Put nodes into maintenance: runs, plans and Deploy changes leave them out and say so')
     .example("web3 --reason 'a broken disk' --lock")
-    .argument('<node>', 'id or name of the node')
+    .example("web3 web4 --reason 'no power'")
+    .argument('<nodes...>', 'ids or names of the nodes')
     .requiredOption('--reason <text>', 'why; shown wherever the node is left out')
     .option('--site <site>', OF_SITE)
-    .option('--lock', 'also lock its machine in MAAS until the maintenance ends')
+    .option('--lock', 'also lock their machines in MAAS until the maintenance ends')
     .asks()
     .output()
-    .action(async (node: string, { reason, site, lock, yes, ...flags }: OnFlags) => {
-      if (reason.trim() === '') throw usageError('--reason is empty', 'Say what is being done to the node.');
+    .action(async (nodes: readonly string[], { reason, site, lock, yes, ...flags }: OnFlags) => {
+      if (reason.trim() === '') throw usageError('--reason is empty', 'Say what is being done to the nodes.');
       await confirm(
         terminal,
-        `Put node ${node} into maintenance? Runs will leave it out.${lock ? ' Its machine is locked in MAAS.' : ''}`,
+        `Put ${someOf(nodes, 8)} into maintenance? Runs will leave ${nodes.length === 1 ? 'it' : 'them'} out.${lock ? ' Locked in MAAS, too.' : ''}`,
         yes,
         'asked',
       );
       const body = { reason, ...given({ lock }) };
       const client = await session.client();
-      const answer =
+      const put =
         site === undefined
-          ? await client.call('PUT /nodes/:id/maintenance', { params: { id: await idOf(client, node) }, body })
-          : await client.call('PUT /sites/:site/nodes/:node/maintenance', { params: { site, node }, body });
-      const { maintenance, runs, notes } = answer;
-      const underWay = runs.map(
-        (run) => `run ${numberOf(run)} (${run.kind}) is under way and keeps its plan, which may have the node`,
-      );
-      await printOne(
-        terminal,
-        flags,
-        answer,
-        [`${maintenance.node} is in maintenance`, ...underWay, ...notes].map((line) => `${line}\n`).join(''),
-      );
+          ? (await idsOf(client, nodes)).map(
+              (id) => () => client.call('PUT /nodes/:id/maintenance', { params: { id }, body }),
+            )
+          : nodes.map(
+              (node) => () => client.call('PUT /sites/:site/nodes/:node/maintenance', { params: { site, node }, body }),
+            );
+      await eachOf(terminal, flags, put, ({ maintenance, runs, notes }) => {
+        const underWay = runs.map(
+          (run) => `run ${numberOf(run)} (${run.kind}) is under way and keeps its plan, which may have the node`,
+        );
+        return [`${maintenance.node} is in maintenance`, ...underWay, ...notes].map((line) => `${line}\n`).join('');
+      });
     });
 
   maintenance
-    .verb('off', 'End the maintenance of a node, and show what it missed as a plan; nothing is started')
+    .verb('off', 'End the maintenance of nodes, and show what they missed as a plan; nothing is started')
     .example('web3')
-    .argument('<node>', 'id or name of the node')
+    .argument('<nodes...>', 'ids or names of the nodes')
     .option('--site <site>', OF_SITE)
     .output()
-    .action(async (node: string, { site, ...flags }: Flags) => {
+    .action(async (nodes: readonly string[], { site, ...flags }: Flags) => {
       const client = await session.client();
-      const answer =
+      const end =
         site === undefined
-          ? await client.call('DELETE /nodes/:id/maintenance', { params: { id: await idOf(client, node) } })
-          : await client.call('DELETE /sites/:site/nodes/:node/maintenance', { params: { site, node } });
-      const { maintenance, unlocked, missed } = answer;
-      const head = `${maintenance.node} is back after maintenance since ${maintenance.since} (${maintenance.by}: ${maintenance.reason})\n`;
-      await printOne(
-        terminal,
-        flags,
-        answer,
-        `${head}${unlocked ? 'its machine is unlocked in MAAS\n' : ''}${missedText(missed, maintenance)}`,
-      );
+          ? (await idsOf(client, nodes)).map(
+              (id) => () => client.call('DELETE /nodes/:id/maintenance', { params: { id } }),
+            )
+          : nodes.map(
+              (node) => () => client.call('DELETE /sites/:site/nodes/:node/maintenance', { params: { site, node } }),
+            );
+      await eachOf(terminal, flags, end, ({ maintenance, unlocked, missed }) => {
+        const head = `${maintenance.node} is back after maintenance since ${maintenance.since} (${maintenance.by}: ${maintenance.reason})\n`;
+        return `${head}${unlocked ? 'its machine is unlocked in MAAS\n' : ''}${missedText(missed, maintenance)}`;
+      });
     });
 
   maintenance
@@ -93,10 +96,26 @@ export function registerNodeMaintenance(group: CliCommand, session: Session): vo
     });
 }
 
-/** Of a node in the inventory; a machine that was never deployed is not there yet. */
-async function idOf(client: ApiClient, node: string): Promise<number> {
-  if (isId(node)) return Number(node);
-  return idIn('node', node, await namedThings(client, 'node'));
+/** Of nodes in the inventory; a machine that was never deployed is not there yet. */
+async function idsOf(client: ApiClient, nodes: readonly string[]): Promise<readonly number[]> {
+  const known = nodes.every(isId) ? [] : await namedThings(client, 'node');
+  return nodes.map((node) => (isId(node) ? Number(node) : idIn('node', node, known)));
+}
+
+/** Asks for one node after the other. People see each answer when it comes, programs all of them in the end. */
+async function eachOf<T extends object>(
+  terminal: Terminal,
+  flags: OutputFlags,
+  asked: readonly (() => Promise<T>)[],
+  textOf: (answer: T) => string,
+): Promise<void> {
+  const items: T[] = [];
+  for (const ask of asked) {
+    const answer = await ask();
+    if (asked.length === 1 || flags.format === 'table') await printOne(terminal, flags, answer, textOf(answer));
+    else items.push(answer);
+  }
+  if (items.length > 0) await printOne(terminal, flags, { items });
 }
 
 function missedText(

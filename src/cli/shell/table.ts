@@ -1,4 +1,5 @@
 import { printable } from '../../core/text/control-characters.ts';
+import { someOf } from '../../core/text/text.ts';
 import { formatDistance, formatMoment } from '../views/duration.ts';
 
 /** One row: values by column name. */
@@ -154,11 +155,17 @@ export function formatRecord(record: Row, color = false, now?: number): string {
   const names = Math.max(0, ...entries.map(([name]) => width(name)));
   return entries
     .map(([name, value]) =>
-      `${bold(name.padEnd(names), color)}  ${(now && timeCell(value, now)) || cellText(value)}`.trimEnd(),
+      `${bold(name.padEnd(names), color)}  ${(now && timeCell(value, now)) || listText(value)}`.trimEnd(),
     )
     .map((line) => `${line}\n`)
     .join('');
 }
+
+/** So many values of a list are shown of a record: `-f json` has them all. */
+const LISTED = 12;
+
+const listText = (value: unknown): string =>
+  Array.isArray(value) ? someOf(value.map(cellText), LISTED, ',') : cellText(value);
 
 /** Terminal columns, counting code points and the wide ones of East Asian scripts twice. */
 function width(text: string): number {

@@ -47,8 +47,8 @@ export function durationText(milliseconds: number): string {
 }
 
 /** `n1, n2 and 3 more`: at most so many of the names. */
-export const someOf = (names: readonly string[], most: number): string =>
-  names.length > most ? `${names.slice(0, most).join(', ')} and ${names.length - most} more` : names.join(', ');
+export const someOf = (names: readonly string[], most: number, between = ', '): string =>
+  names.length > most ? `${names.slice(0, most).join(between)} and ${names.length - most} more` : names.join(between);
 
 /** Quotes text as one word for `sh`. */
 export const shellWord = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { nodeFinding } from '../../../src/cli/commands/doctor.ts';
 import { addressOf, apiOrigin } from '../../../src/cli/shell/api-address.ts';
 import { type Format, formatCsv, printList } from '../../../src/cli/shell/output.ts';
-import { formatTable } from '../../../src/cli/shell/table.ts';
+import { formatRecord, formatTable } from '../../../src/cli/shell/table.ts';
 import { formatDuration } from '../../../src/cli/views/duration.ts';
 import { recordingTerminal } from './recording-terminal.ts';
 
@@ -100,6 +100,11 @@ it('control characters are made visible', () => {
 });
 
 it('an empty table shows only its heading', () => expect(formatTable([], ['a_b', 'c'])).toBe('A B  C\n'));
+
+it('a record shows the first values of a long list, and how many more there are', () => {
+  const nodes = Array.from({ length: 200 }, (_, at) => at + 1);
+  expect(formatRecord({ id: 1, nodes })).toBe('id     1\nnodes  1,2,3,4,5,6,7,8,9,10,11,12 and 188 more\n');
+});
 
 it('csv quotes only the cells that need it', () => {
   expect(formatCsv(rows, columns)).toBe(

@@ -61,6 +61,17 @@ it('node maintenance on suggests a name, needs a reason, and takes the names of 
   expect(asked).toEqual([['PUT', '/sites/dc1/nodes/web9/maintenance', { reason: 'x' }]]);
 });
 
+it('node maintenance on takes several nodes, and changes none if one of them is unknown', async () => {
+  const answer = { maintenance: MAINTENANCE, runs: [], notes: [] };
+  const both = await against(answer, 'on', 'web3', '8', '--reason', 'no power', '-f', 'json');
+  const put = (id: number) => ['PUT', `/nodes/${id}/maintenance`, { reason: 'no power' }];
+  expect(both.asked).toEqual([['GET', '/nodes', undefined], put(7), put(8)]);
+  expect(JSON.parse(both.out)).toEqual({ items: [answer, answer] });
+  await api!.close();
+  const wrong = await against(answer, 'on', 'web3', 'web99', '--reason', 'no power');
+  expect([wrong.code === 0, wrong.asked]).toEqual([false, [['GET', '/nodes', undefined]]]);
+});
+
 it('node maintenance off shows what the node missed, with the commands that do it', async () => {
   const missed = {
     machine: { does: 'leave', why: 'its machine is Deployed', fields: ['labels'] },
