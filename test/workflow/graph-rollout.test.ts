@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GraphRunStatus } from '../../src/core/contracts/graph-run.ts';
@@ -25,7 +26,11 @@ const CHECKS = [
 ] as const;
 
 /** `get` and then `use` on five nodes of a role. */
-function rolledOut(rollout: WrittenRollout, checks?: ScriptedGraphOptions['checks']): ScriptedGraph {
+function rolledOut(
+  rollout: WrittenRollout,
+  checks?: ScriptedGraphOptions['checks'],
+  more: Pick<ScriptedGraphOptions, 'isLimited'> = {},
+): ScriptedGraph {
   const plan: NamedPlan = {
     nodes: NODES.map((id) => ({ id, kind: 'node' as const })),
     tasks: ['get', 'use'].flatMap((id) => NODES.map((node) => ({ id, node, type: 'shell' }))),
@@ -33,7 +38,8 @@ function rolledOut(rollout: WrittenRollout, checks?: ScriptedGraphOptions['check
     rollouts: [{ role: 'compute', node_ids: NODES, rollout }],
   };
   const names = { nameOf: (id: string) => `node-${id}` };
-  return scriptedGraph({ plans: { default: plan }, ...names, offlineWaitSeconds: 1, ...(checks && { checks }) });
+  const plans = { default: plan };
+  return scriptedGraph({ plans, ...names, offlineWaitSeconds: 1, ...(checks && { checks }), ...more });
 }
 
 type Started = Awaited<ReturnType<typeof startGraphRun>>;
@@ -225,8 +231,14 @@ describe('a run of graphs on nodes with a rollout', () => {
     const graph = rolledOut(
       { first: 1, checks: ['metrics'], stop_at: { failed: 2 } },
       { site: 'dc1', revision: 4, checks: [metrics] },
+      { isLimited: true },
     );
     const asked: unknown[] = [];
+    const permitted = new Set<string>();
+    graph.overrides.take_permits = async ({ wants }) => {
+      permitted.add(String(Context.current().info.workflowType));
+      return { granted: wants, waits: [] };
+    };
     graph.overrides.run_check = async ({ nodes, ran }) => {
       asked.push([nodes, ran?.graphs]);
       return { unwell: asked.length === 1 ? [{ verdict: 'failed', text: 'exit 1', nodes: [0] }] : [] };
@@ -250,6 +262,8 @@ describe('a run of graphs on nodes with a rollout', () => {
     ]);
     expect(graph.closedGraphs.at(-1)!.nodes).toMatchObject({ 1: 'success' });
     await recordHistory(run.handle, 'execute_graph--rollout-checks-on-nodes');
+    // Who only asks needs no permits.
+    expect([...permitted]).toEqual(['execute_graph']);
   });
 
   it('is held when nobody can ask its checks any more', async () => {

@@ -46,6 +46,7 @@ async function askIn(
   { transaction, tasks, attributes }: AskingOptions,
 ): Promise<string | undefined> {
   const [part] = plan.parts;
+  const { execution, debug, patience } = tasks;
   let report: PartReport | undefined;
   let isAsked = part === undefined;
   try {
@@ -53,7 +54,8 @@ async function askIn(
     const child = await startChildOf('run_graph_part', {
       id: `${workflowInfo().workflowId}/${graph}.1`,
       input: {
-        ...{ ...tasks, mode: 'apply', output: true, graph, plan: plan.hash },
+        // No limits: who only asks needs no permits.
+        ...{ execution, debug, patience, mode: 'apply', output: true, graph, plan: plan.hash },
         ...{ transaction, part: 0, chunks: part.chunks, dry_run: false, alone: true },
       },
       summary,
