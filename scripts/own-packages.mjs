@@ -1,6 +1,7 @@
 // Packages of this repository go into a bundle, unlike those from a registry: npm links them into node_modules, and an
-// installation has no such links.
+// installation has no such links. So does zod/mini: a program uses a tenth of it, and loads all of it otherwise, in 60 ms.
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 const { resolve } = createRequire(import.meta.url);
 
@@ -9,6 +10,7 @@ export const ownPackages = {
   name: 'own-packages',
   setup({ onResolve }) {
     onResolve({ filter: /^@sitewright\// }, ({ path }) => ({ path: resolve(path) }));
+    onResolve({ filter: /^zod\/mini$/ }, ({ path }) => ({ path: fileURLToPath(import.meta.resolve(path)) }));
   },
 };
 
