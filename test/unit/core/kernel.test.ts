@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { isMapping, printPath, setKey, valueAt } from '../../../src/core/data/plain-value.ts';
-import { checkFields, flag, listOf, optional, rule, textOf } from '../../../src/core/data/schema.ts';
+import { checkFields, flag, listOf, optional, rule, text, textOf, variant } from '../../../src/core/data/schema.ts';
 import { type Diagnostic, firstOfEachKind, groupProblems, printOthers } from '../../../src/core/problems/diagnostic.ts';
 
 describe('values of users', () => {
@@ -61,6 +61,20 @@ describe('a schema', () => {
     ]);
     expect(found({ name: 'a', flags: [false] })).toEqual(['wrong flags']);
     expect(found([])).toEqual(['wrong ']);
+    expect(found(JSON.parse('{"name":"a","__proto__":{"flags":1}}'))).toEqual(['unknown __proto__']);
+  });
+
+  it('reports what is wrong in the variant that is meant, or that none is', () => {
+    const union = z.discriminatedUnion('kind', [variant('busy', { run: text }), variant('gone', {})]);
+    const found = (value: unknown) => {
+      const read = checkFields(union, value);
+      return read.ok ? [] : read.problems.map(({ kind, path, message }) => [kind, printPath(path), message]);
+    };
+    expect(found({ kind: 'gone', since: 'a newer version' })).toEqual([]);
+    expect(found({ kind: 'busy', run: 1 })).toEqual([['wrong', 'run', 'must be text']]);
+    expect(found({})).toEqual([['missing', 'kind', 'is missing']]);
+    expect(found({ kind: 'lost' })).toEqual([['wrong', 'kind', 'must be one of busy, gone']]);
+    expect(found([])).toEqual([['wrong', '', 'must be an object, not a list']]);
   });
 });
 
