@@ -76,10 +76,15 @@ function nextStep(failure: GraphRunFailure, transaction: number | null): string 
     case 'unavailable':
     case 'step-failed':
       return "run 'sitewright doctor', fix the problems it reports, start again";
-    case 'graph-failed':
+    case 'graph-failed': {
+      const back =
+        failure.why === 'rollout'
+          ? 'take the version back: sitewright cluster move CLUSTER --back, then run the graph again. Or '
+          : '';
       return transaction === null
-        ? 'fix the named nodes, then start again'
-        : `fix the named nodes, then continue from the failed tasks: ${continueRun(transaction)}`;
+        ? `${back}fix the named nodes, then start again`
+        : `${back}fix the named nodes, then continue from the failed tasks: ${continueRun(transaction)}`;
+    }
   }
 }
 
