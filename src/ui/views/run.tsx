@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { GraphRunStatus } from '../../core/contracts/graph-run.ts';
 import type { RunFrame } from '../../core/contracts/run-tasks.ts';
 import type { Run } from '../../core/contracts/runs.ts';
+import { rolloutsIn } from '../../core/rollout/rollout-steps.ts';
 import { keptByHeld, keptByWaiting } from '../../core/run/kept-plan.ts';
 import { lateText } from '../../core/run/late-text.ts';
 import { isHeld } from '../../core/run/status.ts';
@@ -79,7 +80,7 @@ export function RunView({ id, query }: { readonly id: string; readonly query: UR
           {lateText(late, shownMoment.value)}
         </p>
       ))}
-      {held && ofGraphs && (
+      {held && ofGraphs && !rolloutsIn(status).some(({ rollout }) => rollout.state === 'held') && (
         <p class="banner" role="status">
           Tasks failed, and the run is held open: retry or skip them below, or stop the run.{' '}
           <Kept of={keptByHeld({ cluster: status.cluster, transaction: status.transaction })} />
