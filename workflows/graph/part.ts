@@ -26,7 +26,7 @@ import { counted, someOf } from '../../src/core/text/text.ts';
 import type { KeptPart, PartOf, TaskRun } from '../contract.ts';
 import { bookkeeping } from '../run/activity-options.ts';
 import { type Pieces, readPiece } from '../run/answers.ts';
-import { callActivity } from '../run/border.ts';
+import { callActivity, oftenEntered } from '../run/border.ts';
 import type { Control } from '../run/control.ts';
 import { stepError } from '../run/failures.ts';
 import { type Asking, WaveChecks } from '../site/wave-checks.ts';
@@ -65,7 +65,7 @@ export class PartDriver {
   readonly #alarm: Alarm;
   readonly #pace: ReturnType<typeof createPace>;
   /** All attempts: one scope for them, because each scope creates promises. */
-  readonly #tasks = new CancellationScope({ cancellable: true });
+  readonly #tasks = oftenEntered();
   /** Whether all work is on one node, so that the workflow can continue as new after each task. */
   readonly #isLone: boolean;
   readonly #inbox: SchedulerEvent[];
@@ -245,15 +245,9 @@ export class PartDriver {
   /** Processes all events together. */
   #turn(now: number): void {
     const commands = apply(this.scheduler, ...this.#inbox.splice(0));
-    let bug: { readonly error: unknown } | null = null;
-    void this.#tasks.run(async () => {
-      try {
-        for (const command of commands) this.#execute(command, now);
-      } catch (error) {
-        bug = { error };
-      }
+    this.#tasks.enter(() => {
+      for (const command of commands) this.#execute(command, now);
     });
-    if (bug !== null) throw (bug as { readonly error: unknown }).error;
   }
 
   #execute(command: SchedulerCommand, now: number): void {

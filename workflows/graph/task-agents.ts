@@ -19,7 +19,7 @@ import { goesToMaster } from '../../src/core/task-types/off-agent.ts';
 import type { Patience, TaskRun } from '../contract.ts';
 import { controlQueue, pingActivityId, taskActivityId } from '../protocol.ts';
 import { type AgentPatience, brief, controlCall, nodeTask, ofMaster, takeSeconds } from '../run/activity-options.ts';
-import { callActivity, callActivityThen } from '../run/border.ts';
+import { callActivity, callActivityThen, type OftenEntered, oftenEntered } from '../run/border.ts';
 import { stepError } from '../run/failures.ts';
 import { silenceAtStop, stopAsksMaas } from '../run/silence-at-stop.ts';
 
@@ -79,7 +79,7 @@ export class Agents {
   /** Attempts that their nodes have, or are about to take. */
   readonly #open = new Map<RunTask, Sent>();
   /** Of the attempts of each node, which has one at a time: a scope for each attempt would cost promises. */
-  readonly #scopes = new Map<string, CancellationScope>();
+  readonly #scopes = new Map<string, OftenEntered>();
   /** Attempts that were withdrawn before their nodes took them. */
   readonly #withdrawn = new Set<RunTask>();
   /** Ends the waits for silent agents. */
@@ -350,8 +350,8 @@ export class Agents {
       }
     };
     let scope = this.#scopes.get(id);
-    if (scope === undefined) this.#scopes.set(id, (scope = new CancellationScope({ cancellable: true })));
-    void scope.run(async () => callActivityThen('run_task', request, options, ended, failed));
+    if (scope === undefined) this.#scopes.set(id, (scope = oftenEntered()));
+    scope.enter(() => callActivityThen('run_task', request, options, ended, failed));
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { SearchAttributePair } from '@temporalio/common';
 import {
   type ActivityOptions,
+  AsyncLocalStorage,
   CancellationScope,
   CancelledFailure,
   ChildWorkflowCancellationType,
@@ -79,6 +80,28 @@ export function callActivityThen<N extends ActivityName>(
     }
     done(answer);
   }, failed);
+}
+
+/** A scope that is entered often. */
+export interface OftenEntered {
+  /** Does work in it, as `run` of the SDK's scopes does, which creates three promises each time. */
+  enter(work: () => void): void;
+  cancel(): void;
+}
+
+/** Created in the current scope. */
+export function oftenEntered(): OftenEntered {
+  const scope = new CancellationScope({ cancellable: true });
+  let enter: OftenEntered['enter'] = (work) => work();
+  void scope.run(async () => {
+    enter = (AsyncLocalStorage as unknown as Snapshots).snapshot();
+  });
+  return { enter, cancel: () => scope.cancel() };
+}
+
+/** What the class has in Node and not in the SDK's types: a function that calls others as if they were called here. */
+interface Snapshots {
+  snapshot(): (work: () => void) => void;
 }
 
 /** Reads payloads of users. */
