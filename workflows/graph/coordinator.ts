@@ -16,11 +16,30 @@ import type { Rejection } from '../../src/core/scheduler/rejection.ts';
 import { endIn, type GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import { isSameTask, type TaskOnNode } from '../../src/core/task-on-node.ts';
 import type { KeptCoordinator, KeptPeer } from '../contract.ts';
-import type { FromPartSignal, PartRequest, Steering, ToPartSignal } from './messages.ts';
+import type { FromCoordinatorSignal, FromPartSignal, PartRequest, Steering, ToPartSignal } from './messages.ts';
 import { type Courier, createCourier } from './signals.ts';
+
+/** How the parts of a graph end. */
+export interface PartsEnding {
+  /** Resolves once all of them have ended. */
+  readonly parts: Promise<unknown>;
+  turn(): void;
+  /** Something happened. */
+  changed(): Promise<void>;
+  /** Not all have ended as their coordinator told them: it hears of no more. */
+  isCutShort(): boolean;
+}
 
 /** The coordinator of the parts of a graph, as the workflow that has started them sees it: in this workflow or in another one. */
 export interface PartsCoordinator {
+  /** Its workflow; undefined: this one. */
+  readonly id: string | undefined;
+  /** Starts the parts and their coordinator. */
+  start<Started>(startParts: () => Started): Promise<Started>;
+  /** Resolves once the parts and their coordinator have ended. */
+  ended(ending: PartsEnding): Promise<unknown>;
+  /** Of the next request of an operator. */
+  newRequest(): string;
   /** All parts are ready, and have been told to begin. */
   readonly started: boolean;
   /** Nodes that did not answer before the graph started. */
@@ -42,9 +61,14 @@ export interface PartsCoordinator {
   ask(request: PartRequest): void;
   /** Answers this `id` when every part has processed the requests about the whole run so far. */
   acknowledge(id: string): void;
-  turn(steering: Steering): void;
+  /** @param isCancelling the parts have been told that they are cancelled */
+  turn(steering: Steering, isCancelling: boolean): void;
   /** Answers all that wait: the graph has ended. */
   finish(): void;
+  /** Handles the signal `from_part`. */
+  onPart(signal: FromPartSignal): void;
+  /** Handles the signal `from_coordinator`. */
+  onCoordinator(signal: FromCoordinatorSignal): void;
 }
 
 /** A part, as its coordinator knows it. */
@@ -56,7 +80,7 @@ type Peer = { -readonly [K in keyof Omit<KeptPeer, 'replaced' | 'early' | 'reque
   courier: Courier | null;
 };
 
-interface CoordinatorOf {
+export interface CoordinatorOf {
   readonly graph: number;
   readonly parts: PlanReference['parts'];
   readonly hold: boolean;
@@ -72,7 +96,7 @@ interface CoordinatorOf {
 const newStamp = (): number => 1 + Math.floor(Math.random() * 2 ** 31);
 
 /** Drives a coordinator: takes the signals of parts, and sends them what it decides. */
-export class CoordinatorDriver implements PartsCoordinator {
+export class CoordinatorDriver {
   readonly #of: CoordinatorOf;
   readonly #kept: KeptCoordinator | undefined;
   readonly #peers: readonly Peer[];

@@ -1,4 +1,4 @@
-import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { PartStatus } from '../../src/core/graph-run/part-status.ts';
 import type { PlanReference } from '../../src/core/graph-run/plan-reference.ts';
 import { plannedCounts } from '../../src/core/graph-run/status.ts';
@@ -10,7 +10,7 @@ import { counted } from '../../src/core/text/text.ts';
 import type { CoordinatePartsInput } from '../contract.ts';
 import { startChildOf } from '../run/border.ts';
 import { CHILD_MISSING, failure } from '../run/failures.ts';
-import type { PartsCoordinator } from './coordinator.ts';
+import type { PartsCoordinator, PartsEnding } from './coordinator.ts';
 import type { FromCoordinatorSignal, PartRequest, Steering, ToCoordinatorSignal } from './messages.ts';
 import { type Courier, createCourier } from './signals.ts';
 
@@ -19,6 +19,7 @@ interface DistantOf {
   readonly graph: number;
   readonly type: string;
   readonly parts: PlanReference['parts'];
+  readonly input: CoordinatePartsInput;
   wake(): void;
   answer(id: string, rejection: Rejection | null): void;
   moved(part: number, hasContinued: boolean): void;
@@ -55,9 +56,8 @@ export class DistantCoordinator implements PartsCoordinator {
     this.#counts = of.parts.map(plannedCounts);
   }
 
-  /** Resolves once it runs. */
-  async start(input: CoordinatePartsInput): Promise<void> {
-    const { id, type, parts } = this.#of;
+  async start<Started>(startParts: () => Started): Promise<Started> {
+    const { id, type, parts, input } = this.#of;
     const child = await this.#scope.run(() =>
       startChildOf('coordinate_parts', {
         id,
@@ -84,6 +84,18 @@ export class DistantCoordinator implements PartsCoordinator {
         this.#isDone = true;
         this.#of.wake();
       });
+    return startParts();
+  }
+
+  /** It ends once it has heard that all parts have ended as it told them; otherwise it is ended. */
+  async ended({ parts, turn, changed, isCutShort }: PartsEnding): Promise<void> {
+    turn();
+    await parts;
+    turn();
+    while (!this.#isDone) {
+      if (isCutShort()) this.#scope.cancel();
+      await changed();
+    }
   }
 
   get id(): string {
@@ -101,10 +113,6 @@ export class DistantCoordinator implements PartsCoordinator {
   get end(): GraphEnd | undefined {
     return this.#end;
   }
-  /** Nothing more comes from it. */
-  get isDone(): boolean {
-    return this.#isDone;
-  }
   nameOf(node: string): string {
     return this.#names.get(node) ?? node;
   }
@@ -120,8 +128,8 @@ export class DistantCoordinator implements PartsCoordinator {
     return this.started ? [] : [...this.#counts.keys()];
   }
 
-  /** Handles the signal `from_coordinator`. */
-  onSignal({ graph, started, status, counts, quiet, answers, moved }: FromCoordinatorSignal): void {
+  onPart(): void {}
+  onCoordinator({ graph, started, status, counts, quiet, answers, moved }: FromCoordinatorSignal): void {
     if (graph !== this.#of.graph) return;
     if (started) this.#offline = started.offline;
     this.#status = status;
@@ -153,12 +161,13 @@ export class DistantCoordinator implements PartsCoordinator {
     this.#open.set(id, null);
     this.#acknowledge.push(id);
   }
-  turn(steering: Steering): void {
-    this.#steering = steering;
+  turn(steering: Steering, isCancelling: boolean): void {
+    this.#steering = { ...steering, cancelled: isCancelling };
     this.#courier?.send();
   }
-  cancel(): void {
-    this.#scope.cancel();
+  /** It may answer what this workflow asked before a reset, and a replay must ask by the same id: chance does both. */
+  newRequest(): string {
+    return uuid4();
   }
   finish(): void {
     for (const [id, rejection] of this.#open) this.#of.answer(id, rejection);

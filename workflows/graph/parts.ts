@@ -1,9 +1,10 @@
 import type { SearchAttributePair } from '@temporalio/common';
-import { CancellationScope, getExternalWorkflowHandle, uuid4, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import { given } from '../../src/core/data/given.ts';
 import type { PartReport } from '../../src/core/graph-run/part-report.ts';
 import type { PartStatus } from '../../src/core/graph-run/part-status.ts';
 import type { PlanReference } from '../../src/core/graph-run/plan-reference.ts';
+import type { Coordination } from '../../src/core/scheduler/partition.ts';
 import type { Rejection } from '../../src/core/scheduler/rejection.ts';
 import type { GraphEnd } from '../../src/core/scheduler/tolerance.ts';
 import type { TaskOnNode } from '../../src/core/task-on-node.ts';
@@ -12,9 +13,9 @@ import type { RunGraphPartInput } from '../contract.ts';
 import { startChildOf } from '../run/border.ts';
 import type { Control } from '../run/control.ts';
 import { endOfChild } from '../run/failures.ts';
-import { CoordinatorDriver } from './coordinator.ts';
+import { CoordinatorDriver, type CoordinatorOf, type PartsCoordinator, type PartsEnding } from './coordinator.ts';
 import { DistantCoordinator } from './distant-coordinator.ts';
-import type { FromCoordinatorSignal, FromPartSignal, PartRequest, Steering } from './messages.ts';
+import type { FromCoordinatorSignal, FromPartSignal, PartRequest } from './messages.ts';
 import { loadCoordination } from './part.ts';
 import { stopReachesAgents } from './task-agents.ts';
 
@@ -58,11 +59,10 @@ export class PartsDriver {
   readonly #control: Control;
   readonly #onTurn: () => void;
   readonly #children: readonly Child[];
-  readonly #coordinator: CoordinatorDriver | DistantCoordinator;
+  readonly #coordinator: PartsCoordinator;
   readonly #scope = new CancellationScope({ cancellable: true });
   /** By id of a request: whoever waits for its answer. */
   readonly #answers = new Map<string, (rejection: Rejection | null) => void>();
-  #requests = 0;
   #isProbed = false;
   #isCancelled = false;
   #broken: { readonly lost: string } | { readonly error: unknown } | null = null;
@@ -91,14 +91,14 @@ export class PartsDriver {
       },
       moved: (part: number, hasContinued: boolean) => this.#moved(this.#children[part]!, hasContinued),
     };
-    this.#coordinator = plan.coordination.apart
-      ? new DistantCoordinator({
-          ...of,
-          id: `${workflowId}/${graph}.coordinator`,
-          type: plan.type,
-          lost: (error) => this.#lose(error),
-        })
-      : new CoordinatorDriver({ ...of, hold: plan.hold, by });
+    const { hold, type, parts } = plan;
+    const { chunks, apart } = plan.coordination;
+    const { plan: hash, max_events } = plan.input;
+    const input = { graph, plan: hash, chunks, parts, ids: this.workflowIds(), hold, ...given({ max_events }) };
+    const lost = (error: unknown): void => this.#lose(error);
+    this.#coordinator = apart
+      ? new DistantCoordinator({ ...of, id: `${workflowId}/${graph}.coordinator`, type, input, lost })
+      : new OwnCoordinator({ ...of, hold, by }, () => loadCoordination(hash, chunks));
   }
 
   /** How people call the node. */
@@ -128,11 +128,11 @@ export class PartsDriver {
 
   /** Handles the signal `from_part`. */
   onSignal(signal: FromPartSignal): void {
-    if (this.#coordinator instanceof CoordinatorDriver) this.#coordinator.onSignal(signal);
+    this.#coordinator.onPart(signal);
   }
   /** Handles the signal `from_coordinator`. */
   onReport(signal: FromCoordinatorSignal): void {
-    if (this.#coordinator instanceof DistantCoordinator) this.#coordinator.onSignal(signal);
+    this.#coordinator.onCoordinator(signal);
   }
 
   /** Passes an operator's request to the part that owns the task. Resolves with its rejection, or null. */
@@ -147,9 +147,7 @@ export class PartsDriver {
 
   #answerTo(request: (id: string) => void): Promise<Rejection | null> {
     return new Promise((answer) => {
-      // A coordinator in another workflow may answer what this one asked before a reset, and a replay must ask by the same id: chance does both.
-      const isDistant = this.#coordinator instanceof DistantCoordinator;
-      const id = isDistant ? uuid4() : String(++this.#requests);
+      const id = this.#coordinator.newRequest();
       this.#answers.set(id, answer);
       request(id);
       this.#control.wake();
@@ -159,14 +157,14 @@ export class PartsDriver {
   async drive(): Promise<PartsEnd> {
     const control = this.#control;
     const coordinator = this.#coordinator;
-    const running = await this.#begin();
+    const running = await coordinator.start(() => this.#children.map((child, part) => this.#start(child, part)));
     for (;;) {
       if (control.cancelled && !this.#isCancelled) {
         this.#isCancelled = true;
         this.#cancelChildren();
       }
       if (!coordinator.started && control.stopping) this.#probeUnready();
-      coordinator.turn(this.#steering());
+      this.#turn();
       this.#onTurn();
       const lost = this.#children.find(({ report }) => report !== null && report.end === undefined);
       if (lost && !control.cancelled && this.#broken === null) {
@@ -176,63 +174,21 @@ export class PartsDriver {
       if (this.#children.every((child) => child.report !== null) || this.#broken !== null) break;
       await control.changed();
     }
-    if (coordinator instanceof DistantCoordinator) coordinator.turn(this.#steering());
-    await Promise.all(running);
-    if (coordinator instanceof DistantCoordinator) await this.#awaitEnd(coordinator);
+    await coordinator.ended({
+      parts: Promise.all(running),
+      turn: () => this.#turn(),
+      changed: () => control.changed(),
+      isCutShort: () => control.cancelled || this.#children.some(({ report }) => report?.end === undefined),
+    });
     coordinator.finish();
     return this.#ended();
   }
 
-  /** Starts everything. Resolves with the ends of the children, once there is a coordinator. */
-  async #begin(): Promise<readonly Promise<void>[]> {
-    const { input, coordination, parts, hold } = this.#plan;
-    const coordinator = this.#coordinator;
-    const { chunks } = coordination;
-    const start = () => this.#children.map((child, part) => this.#start(child, part));
-    if (coordinator instanceof CoordinatorDriver) {
-      const loading = loadCoordination(input.plan, chunks);
-      const running = start();
-      coordinator.begin(await loading);
-      return running;
-    }
-    const { graph, plan } = input;
-    const of = {
-      graph,
-      plan,
-      chunks,
-      parts,
-      ids: this.workflowIds(),
-      hold,
-      ...given({ max_events: input.max_events }),
-    };
-    await coordinator.start(of);
-    return start();
-  }
-
-  #steering(): Steering {
+  #turn(): void {
     const { paused, stopping, cancelled } = this.#control;
-    const isDistant = this.#coordinator instanceof DistantCoordinator;
-    return {
-      paused: paused !== null,
-      stops: stopping || cancelled,
-      cancelled: isDistant ? this.#cancelling : cancelled,
-      approved: this.#plan.approved(),
-    };
-  }
-
-  /** The coordinator ends once it has heard that all parts have ended as it told them; otherwise it is ended. */
-  async #awaitEnd(coordinator: DistantCoordinator): Promise<void> {
-    const control = this.#control;
-    const isWhole = this.#children.every(({ report }) => report?.end !== undefined);
-    coordinator.turn(this.#steering());
-    let isEnded = false;
-    while (!coordinator.isDone) {
-      if (!isEnded && (!isWhole || control.cancelled)) {
-        isEnded = true;
-        coordinator.cancel();
-      }
-      await control.changed();
-    }
+    const stops = stopping || cancelled;
+    const approved = this.#plan.approved();
+    this.#coordinator.turn({ paused: paused !== null, stops, cancelled, approved }, this.#cancelling);
   }
 
   #ended(): PartsEnd {
@@ -267,7 +223,7 @@ export class PartsDriver {
         ...input,
         part,
         chunks,
-        ...(coordinator instanceof DistantCoordinator && { coordinator: coordinator.id }),
+        ...given({ coordinator: coordinator.id }),
       },
       summary: `${type}, part ${part + 1} of ${parts.length}: ${counted(tasks, 'task')} on ${counted(nodes, 'node')}`,
       attributes,
@@ -317,6 +273,35 @@ export class PartsDriver {
   #cancelNow(child: Child): void {
     void CancellationScope.nonCancellable(() => getExternalWorkflowHandle(child.id).cancel()).catch(() => undefined);
   }
+}
+
+/** In the workflow that has started the parts. */
+export class OwnCoordinator extends CoordinatorDriver implements PartsCoordinator {
+  readonly id = undefined;
+  readonly #load: () => Promise<Coordination>;
+  #requests = 0;
+
+  constructor(of: CoordinatorOf, load: () => Promise<Coordination>) {
+    super(of);
+    this.#load = load;
+  }
+
+  async start<Started>(startParts: () => Started): Promise<Started> {
+    const loading = this.#load();
+    const started = startParts();
+    this.begin(await loading);
+    return started;
+  }
+  ended({ parts }: PartsEnding): Promise<unknown> {
+    return parts;
+  }
+  newRequest(): string {
+    return String(++this.#requests);
+  }
+  onPart(signal: FromPartSignal): void {
+    this.onSignal(signal);
+  }
+  onCoordinator(): void {}
 }
 
 const by = () => ({ run: workflowInfo().runId, at: Date.now() });
