@@ -38,7 +38,10 @@ export async function run_graph_part(input: RunGraphPartInput): Promise<PartRepo
   let driver: PartDriver | null = null;
   const exchange: Exchange = { ...(input.kept?.exchange ?? newExchange()) };
   const take = (signal: ToPartSignal): void => {
-    for (const message of signal.messages) driver!.push({ type: 'received', message, by: signal.by });
+    for (const message of signal.messages) {
+      const first = message.hello === true && patched('hello-comes-first');
+      driver!.push({ type: 'received', message, by: signal.by, ...(first && { first }) });
+    }
     // A cancelled run stops, too, and cancels its attempts itself.
     if (control.cancelled) return;
     if (signal.stop || signal.messages.some(({ stop }) => stop === 'user')) driver!.agents.stop();

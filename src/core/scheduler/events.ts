@@ -64,8 +64,8 @@ export type SchedulerEvent =
     }
   /** Only with the option `visits`: starts the best task of a free node. */
   | { readonly type: 'visit'; readonly node: string }
-  /** Only in a part: a message from the coordinator of this run. */
-  | { readonly type: 'received'; readonly message: ToPart; readonly by: Sender };
+  /** Only in a part: a message from the coordinator of this run. `first`: what a new part hears first may be a later `hello`. */
+  | { readonly type: 'received'; readonly message: ToPart; readonly by: Sender; readonly first?: true };
 
 /** Commands for the driver, in this order. */
 export type SchedulerCommand =

@@ -13,7 +13,10 @@ import { code } from './status.ts';
 import { NO_LOSS } from './tolerance.ts';
 
 /** Messages whose turn it is now that this one has come: of the coordinator that has the run, and once both sides know the same. */
-export function inOrder(outbox: Outbox, { message, by }: { readonly message: ToPart; readonly by: Sender }): ToPart[] {
+export function inOrder(
+  outbox: Outbox,
+  { message, by, first = false }: { readonly message: ToPart; readonly by: Sender; readonly first?: boolean },
+): ToPart[] {
   const { coordinator, inbox } = outbox;
   if (coordinator !== null && by.after?.includes(coordinator.run)) outbox.coordinator = by;
   else if (coordinator?.run !== by.run && coordinator?.after?.includes(by.run) !== true) {
@@ -25,6 +28,8 @@ export function inOrder(outbox: Outbox, { message, by }: { readonly message: ToP
     outbox.answersAfter = 0;
     inbox.early.clear();
   }
+  // A run that was reset has started this part anew, and its coordinator goes on: nobody sends the messages before again.
+  if (first && message.hello === true && inbox.last === 0 && message.seq > 1 && isInStep(outbox)) askToHearAll(outbox);
   if (!isInStep(outbox)) {
     // What it has told may be lost to the coordinator: another execution told it, before a reset of this part.
     if (message.hello === true) askToHearAll(outbox);

@@ -45,7 +45,11 @@ function split(plan: NamedPlan) {
     return started;
   };
   const goDown = (): string[] =>
-    down.splice(0).flatMap(({ part, message }) => send(part, { type: 'received', message, by: { run: 'run', at: 0 } }));
+    down
+      .splice(0)
+      .flatMap(({ part, message }) =>
+        send(part, { type: 'received', message, by: { run: 'run', at: 0 }, first: true }),
+      );
   const goUp = (): string[] => [
     ...up.splice(0).flatMap((message) => ask({ type: 'received', message })),
     ...ended.splice(0).flatMap((part) => ask({ type: 'ended', part, ...endOfPart(schedulers[part]!)! })),
@@ -56,6 +60,11 @@ function split(plan: NamedPlan) {
     goDown,
     goUp,
     down,
+    /** A run that was reset starts a part anew. */
+    restart(part: number): void {
+      schedulers[part] = createScheduler(parts[part]!);
+      ask({ type: 'part_reset', part });
+    },
     settle: (): string[] => {
       const started: string[] = [];
       while (down.length + up.length + ended.length > 0) started.push(...goDown(), ...goUp());
@@ -101,6 +110,19 @@ describe('a run in parts', () => {
     run.end(2, 'long@n3', 'success');
     run.settle();
     expect(run.result()).toBe('success');
+  });
+
+  it('begins again on a part that a run starts anew after a reset, with the coordinator of before', () => {
+    const run = split(planOf(['a@n1', 'b@n2'], ['a@n1 > b@n2']));
+    run.ask({ type: 'begin' });
+    expect(run.settle()).toEqual(['a@n1']);
+    run.restart(0);
+    expect(run.settle()).toEqual(['a@n1']);
+    run.end(0, 'a@n1', 'success');
+    expect(run.settle()).toEqual(['b@n2']);
+    run.restart(0);
+    run.restart(1);
+    expect(run.settle()).toEqual(['a@n1']);
   });
 
   it('answers an operator request that cannot be fulfilled', () => {
