@@ -1,4 +1,4 @@
-import { WITH_LIMITS } from './world/limits.ts';
+import { WITH_LIMITS, WITH_OVERRIDES } from './world/limits.ts';
 
 /** Defects that the project had, each put back by one change of today's text. Where text moved on, the change is moved with it. */
 export interface Bug {
@@ -80,6 +80,10 @@ const ofLimits = (world: Bug['world'], ...given: Parameters<typeof ofWaves>): Bu
   ...{ mended: 'docs/how-to/limit-changes.md', world, from: WITH_LIMITS },
 });
 
+/** The same of those that came later: overrides, requests to MAAS, checks that nodes ask. */
+const ofOverrides = (...given: Parameters<typeof ofLimits>): Bug => ({ ...ofLimits(...given), from: WITH_OVERRIDES });
+
+const BOOKKEEPING = 'activities/run/bookkeeping.ts';
 const MAY_TOUCH = 'src/core/permits/may-touch.ts';
 const CALENDAR = 'src/core/permits/calendar.ts';
 
@@ -783,4 +787,62 @@ export const BUGS: readonly Bug[] = [
     'const newest = await newestDocuments(cache.find, site);',
     'const newest = await newestDocuments((of) => cache.find(of, { number: 1 }), site);',
   ]),
+  ofOverrides(
+    'site',
+    20_261_130_000_006,
+    'a run that nobody with the right has started goes beyond limits',
+    BOOKKEEPING,
+    ["if (entry === undefined) return { ok: false, failure: { kind: 'override-refused' } };", ''],
+  ),
+  ofOverrides('site', 20_261_130_000_017, 'the audit trail does not say that a run goes beyond limits', BOOKKEEPING, [
+    'given({ adopt, override_limits })),',
+    'given({ adopt })),',
+  ]),
+  ofOverrides(
+    'cluster',
+    20_261_130_000_017,
+    'the report does not say that a run of graphs goes beyond limits',
+    'src/core/graph-run/report.ts',
+    [
+      'const overridden = given({ limits, rollouts });',
+      'const overridden = given({ limits: limits && undefined, rollouts });',
+    ],
+  ),
+  ofOverrides('site', 20_261_130_000_009, 'MAAS works on more machines at a time than the limits say', MAY_TOUCH, [
+    '>= limit.requests) waits.push',
+    '> limit.requests) waits.push',
+  ]),
+  ofOverrides(
+    'site',
+    20_261_130_000_019,
+    'a machine that a held run has prepared is deployed without a permit',
+    'src/core/deployment/permits.ts',
+    [
+      'const ready = prepared.filter((node) => !without.has(node));',
+      'const ready = prepared.filter((node) => !without.has(node) || node >= 0);',
+    ],
+  ),
+  {
+    ...ofOverrides(
+      'cluster',
+      20_261_130_000_021,
+      'a part of a graph that only asks checks wakes over and over',
+      'workflows/graph/run-graph-part.ts',
+      [
+        "if (!hasChanged() || (input.alone && patched('alone-reports-nothing'))) return null;",
+        'if (!hasChanged()) return null;',
+      ],
+    ),
+    mended: CHECKS,
+  },
+  {
+    ...bug(
+      'cluster',
+      'src/core/scheduler/part-exchange.ts',
+      'a part that a reset run starts anew never begins',
+      'src/core/scheduler/part-exchange.ts',
+      ['if (first && message.hello === true', 'if (first && message.seq < 0 && message.hello === true'],
+    ),
+    seed: 20_261_130_000_194,
+  },
 ];

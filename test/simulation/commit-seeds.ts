@@ -5,9 +5,9 @@ export interface Found {
   readonly violation: string;
 }
 
-/** Above all that people and nights live through. */
-const FIRST = 100_000_000_000;
-/** Digits of a hash that choose a range: as many as keep virtual time below the year 10,000. */
+/** Above all that people and nights live through, and above all from which worlds have more in them. */
+const FIRST = 20_300_000_000_000;
+/** Digits of a hash that choose a range: as many as keep virtual time (`beginOf`) below the year 10,000. */
 const DIGITS = 7;
 
 /** First of the seeds that a commit lives through. No other commit has them, unless the hashes begin alike. */

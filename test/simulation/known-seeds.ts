@@ -297,4 +297,18 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     heldBy:
       'test/workflow/permits.test.ts: a run on a site with limits > starts nothing but what an operator retries while its rollout is at its limit',
   },
+  {
+    seed: 20261130000019,
+    showed:
+      'a run that was held deployed a prepared machine with a permit that it had given back, never gave that back again, and waited for itself',
+    heldBy:
+      'test/workflow/permits.test.ts: a run on a site with limits > starts nothing but what an operator retries while its rollout is at its limit',
+  },
+  {
+    seed: 20261130000194,
+    showed:
+      'parts that a run started anew after a reset waited for ever for what their coordinator, in a workflow of its own, had told those before',
+    heldBy:
+      'test/unit/scheduler/parts.test.ts: a run in parts > begins again on a part that a run starts anew after a reset, with the coordinator of before',
+  },
 ];

@@ -16,13 +16,14 @@ import { garbageFrom } from './garbage.ts';
 import { FAIR, type GatewayWeather, SimulatedGateway } from './gateway-port.ts';
 import { goalOf } from './goal.ts';
 import { GraphRolloutChecks } from './graph-rollout-checks.ts';
+import { Hosts } from './hosts.ts';
 import { LimitedNodes } from './limited-nodes.ts';
-import { WITH_LIMITS } from './limits.ts';
+import { WITH_LIMITS, WITH_OVERRIDES } from './limits.ts';
 import { processOf } from './machine.ts';
-import { mixOf } from './mix.ts';
+import { mixOf, overridesIn } from './mix.ts';
 import { hasSucceeded, SimulatedNode } from './node-agent.ts';
-import { beginOf, ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
-import { rolloutFrom } from './site-seed.ts';
+import { beginOf, ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen, wokenForNothing } from './script.ts';
+import { nodeChecksFrom, rolloutFrom } from './site-seed.ts';
 import { takeOverSystemCalls } from './system-calls.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -64,6 +65,8 @@ const ROLLOUT_PEOPLE: typeof PEOPLE = [
   [2, 'hold'],
   [0.5, 'abort_rollout'],
 ];
+/** What they also do where nodes ask the checks of rollouts. */
+const CHECKS_PEOPLE: typeof PEOPLE = [[3, 'retry_node']];
 /** What they also do where a site has limits. */
 const LIMITS_PEOPLE: typeof PEOPLE = [
   [2, 'maintenance'],
@@ -140,9 +143,16 @@ async function live(
   const names: string[] = [];
   const world = await openWorld(seed, random, time, weather, begins, copied.store);
   const { store, temporal, story } = world;
-  const rollouts = new GraphRolloutChecks(world);
+  const hosts = new Hosts(world, random.fork('hosts'));
+  const nodeOf = (id: string) => {
+    const name = names[Number(id) - 1] ?? '';
+    return { name, rack: limited?.rackOf(name) ?? '' };
+  };
   const waves = random.fork('waves');
-  const rollout = seed >= WITH_ROLLOUTS && waves.chance(0.5) ? rolloutFrom(waves) : undefined;
+  const isLimited = seed >= WITH_LIMITS && random.fork('limited').chance(0.8);
+  const asked = isLimited && seed >= WITH_OVERRIDES ? nodeChecksFrom(random.fork('checks')) : undefined;
+  const rollout = seed >= WITH_ROLLOUTS && waves.chance(0.5) ? { ...rolloutFrom(waves), ...asked } : undefined;
+  const rollouts = new GraphRolloutChecks(world, nodeOf, hosts.answers, rollout?.order);
 
   // A cluster, and a graph of tasks on its nodes.
   const { id: release } = await store.releases.create({
@@ -166,10 +176,9 @@ async function live(
       names.push(name);
     }
   };
-  const limited =
-    seed >= WITH_LIMITS && random.fork('limited').chance(0.8)
-      ? new LimitedNodes(world, SITE, random.fork('limits'))
-      : null;
+  const limited = isLimited
+    ? new LimitedNodes(world, SITE, random.fork('limits'), rollout === undefined ? [] : (asked?.checks ?? []))
+    : null;
   await addCluster('one', wanted.int(1, 4));
   // Its runs go on beside those of the first.
   if (limited !== null) await addCluster('two', limited.random.int(1, 4));
@@ -232,16 +241,16 @@ async function live(
   };
   const region = await openRegion({});
   const claims = new ClaimTrace(temporal, 'cluster');
-  const installation = new Installation(world, region, code, claims.beside(observer), {
-    max_parallel_nodes: 8,
-    heartbeat_seconds: 30,
-    offline_wait_seconds: 60,
-  });
+  const settings = { max_parallel_nodes: 8, heartbeat_seconds: 30, offline_wait_seconds: 60 };
+  const installation = new Installation(world, region, code, claims.beside(observer), settings, { askHost: hosts.ask });
   installation.startWorker();
   installation.startWorker();
   const failing = random.fork('failing');
   const bad = new Set(tasks.filter(() => wanted.chance(0.2)).map(({ id }) => id));
-  const model = { fails: (task: string) => bad.has(task) && failing.chance(0.6) };
+  const model = {
+    fails: (task: string) => bad.has(task) && failing.chance(0.6),
+    answerTo: (script: string, node: string) => hosts.toScript(script, node),
+  };
   let gatewayWeather: GatewayWeather = {
     gatewayLost: rare(0.05),
     gatewayLosesAnswers: rare(0.05),
@@ -262,7 +271,7 @@ async function live(
   const nodes: SimulatedNode[] = [];
   for (const name of names) {
     const node = new SimulatedNode(world, gateway, SITE, name, model);
-    node.started = (by, task, run) => {
+    node.started = (by, task, run, asks) => {
       const owner = ownerOf(run);
       const since = owner === undefined ? undefined : pausedSince.get(owner.workflowId);
       // An order that its node had before may still wait there, and longer on a slow machine.
@@ -272,7 +281,7 @@ async function live(
         world.violated(`${name} started ${task} of ${by.workflowId} while the run is paused`);
       if (by !== null && askedWhileStopped.has(tryOf(by)))
         world.violated(`${name} started ${task} of ${by.workflowId} while the run is being stopped`);
-      limited?.starts(name, task, run, nodes);
+      if (!asks) limited?.starts(name, task, run, nodes);
     };
     await node.enrol();
     if (!wanted.chance(0.1)) node.startAgent();
@@ -281,18 +290,23 @@ async function live(
   limited?.watch(nodes);
 
   let started = 0;
-  const start = (): void => {
+  const start = async (): Promise<void> => {
     const wanted = random.fork(`start ${started + 1}`);
     const cluster = wanted.fork('cluster').pick(clusters);
+    const workflowId = graphWorkflowId(cluster, `r${++started}`);
+    const beyond =
+      limited !== null && overridesIn('cluster', seed, wanted) ? await limited.checks.beyond(wanted, workflowId) : null;
     const input = {
       cluster,
       started_by: 'ann',
       ...(wanted.chance(0.3) ? { hold_on_failure: true } : {}),
       ...(wanted.chance(0.1) ? { mode: wanted.pick(['noop_run', 'dry_run']) } : {}),
       ...(wanted.chance(0.2) ? { force: true } : {}),
+      ...beyond?.input,
     };
-    const workflowId = graphWorkflowId(cluster, `r${++started}`);
-    temporal.start({ type: 'execute_graph', workflowId, taskQueue: QUEUE, args: [input], memo: { help: 'simulated' } });
+    const memo = { help: 'simulated', ...beyond?.memo };
+    const execution = temporal.start({ type: 'execute_graph', workflowId, taskQueue: QUEUE, args: [input], memo });
+    beyond?.started(execution);
   };
   const open = (): Execution[] =>
     temporal.executions.filter(({ status, parent }) => status === 'RUNNING' && parent === undefined);
@@ -310,6 +324,7 @@ async function live(
   const usual = [
     ...PEOPLE,
     ...(rollout === undefined ? [] : ROLLOUT_PEOPLE),
+    ...(rollout?.checks === undefined ? [] : CHECKS_PEOPLE),
     ...(limited === null ? [] : LIMITS_PEOPLE),
   ];
   const act = (own: Random, named?: string): void => {
@@ -323,9 +338,9 @@ async function live(
       void limited?.[action](people);
       return;
     }
-    if (action === 'two starts') start();
+    if (action === 'two starts') void start();
     if (action === 'start' || action === 'two starts') {
-      start();
+      void start();
       return;
     }
     if (action.endsWith('of a part')) {
@@ -407,6 +422,11 @@ async function live(
             .catch((error: Error) => world.tell(`${action} was refused: ${error.message}`));
       } else if (action === 'query') {
         void temporal.query(run, people.pick(['status', 'report', 'tree', 'plan'])).catch(() => undefined);
+      } else if (action === 'retry_node') {
+        const request = { node: String(people.int(1, names.length)), tasks: people.chance(0.3) };
+        void temporal
+          .update(run, action, [request])
+          .catch((error: Error) => world.tell(`${action} was refused: ${error.message}`));
       } else {
         const about = people.pick(tasks).id;
         if (action === 'skip_task') skipped.add(`${run.workflowId} ${about}`);
@@ -534,6 +554,7 @@ async function live(
     world.weather = CALM;
     gatewayWeather = FAIR;
     world.outages.endAll();
+    hosts.isCalm = true;
     for (const worker of installation.workers) worker.host.stalledUntil = 0;
     for (const node of nodes) node.recover();
     gateway.start();
@@ -546,6 +567,9 @@ async function live(
     if (time.now > limit) world.violated(notEnded(temporal));
   }
   if (world.violation === null) await checkEnd();
+  if (world.violation === null) await limited?.checks.checkRecords(script.restoredAt);
+  const idle = wokenForNothing(temporal);
+  if (idle !== null) world.violated(idle);
 
   async function checkEnd(): Promise<void> {
     for (const cluster of clusters) {
@@ -578,14 +602,15 @@ async function live(
 
   /** The graphs of a run that has ended have ended, and as its report says. */
   async function checkGraphs(): Promise<void> {
-    for (const { id, parentId, temporalRunId, status } of await transactionsOfAll()) {
+    for (const { id, parentId, temporalRunId, status, mode } of await transactionsOfAll()) {
       if (parentId === null || temporalRunId === null) continue;
       const { outcome, workflowId } = await store.runs.get(temporalRunId);
       if (outcome === null) continue;
       if (isTransactionOpen(status))
         world.violated(`${workflowId} has ended (${outcome}), and its graph ${id} is open`);
       const now = temporal.current(temporal.find(workflowId, temporalRunId));
-      if (now.status === 'TERMINATED' || isForgotten(now)) continue;
+      // Graphs that only ask checks are not in the report.
+      if (now.status === 'TERMINATED' || isForgotten(now) || mode === 'check') continue;
       const { graphs } = (await store.runs.getReport(temporalRunId)) as unknown as GraphRunReport;
       const said = graphs.find(({ transaction }) => transaction === id)?.state;
       // One that was reset to before its graph, and ended before it came there again, does not know how that graph had ended.
@@ -671,8 +696,8 @@ async function live(
       }
     }
     for (const node of nodes) {
-      for (const { run, task, exitCode, generation } of node.effects) {
-        if (!run.includes(runId)) continue;
+      for (const { run, task, exitCode, generation, asks } of node.effects) {
+        if (!run.includes(runId) || asks) continue;
         const tries = node.effects.filter((one) => one.run === run && one.task === task);
         const isLost = partsTouched.has(workflowId) || skipped.has(`${workflowId} ${task}`);
         const isLast = tries.every((one) => one.generation <= generation) && tries.at(-1)?.exitCode === exitCode;

@@ -3,6 +3,10 @@ import type { AskHost } from '../../../activities/check/ask-host.ts';
 import type { HostAnswer, Question } from '../../../src/core/checks/answers.ts';
 import { pause, type World } from '../../../worker/parts/rehearsals/world.ts';
 
+const ASKED_NEIGHBOUR = /\/dev\/tcp\/([\w-]+)\/22\b/;
+/** Of `timeout`. */
+const OUT_OF_TIME = 124;
+
 /** An answer that a host gave to a check. */
 export interface GivenAnswer {
   readonly host: string;
@@ -28,14 +32,31 @@ export class Hosts {
 
   readonly ask: AskHost = async (question, timeoutMs, signal) => {
     const host = question.kind === 'tcp' ? question.host : new URL(question.url).hostname;
-    const answer = this.#answerOf(host, question);
+    const answer = this.answerOf(host, question);
     await pause(answer.kind === 'none' ? timeoutMs : this.#random.int(1, 50));
     if (signal?.aborted === true) return { kind: 'none', why: 'nobody waits' };
-    this.answers.push({ host, at: this.#world.time.now, isGood: answer.kind !== 'none' && isGood(answer) });
+    this.gave(host, answer);
     return answer;
   };
 
-  #answerOf(host: string, { kind }: Question): HostAnswer {
+  /** What the script of a check finds on a node; undefined for any other script. */
+  toScript(script: string, node: string): { exitCode: number; ms: number; found: () => void } | undefined {
+    if (!script.startsWith('exec timeout ')) return undefined;
+    const neighbour = ASKED_NEIGHBOUR.exec(script)?.[1];
+    const asked = neighbour === undefined ? `disk of ${node}` : `ssh of ${neighbour}`;
+    const answer = this.answerOf(asked, { kind: 'tcp' });
+    return {
+      exitCode: answer.kind === 'connected' ? 0 : answer.kind === 'none' ? OUT_OF_TIME : 1,
+      ms: answer.kind === 'none' ? 10_000 : this.#random.int(1, 2_000),
+      found: () => this.gave(asked, answer),
+    };
+  }
+
+  gave(host: string, answer: HostAnswer): void {
+    this.answers.push({ host, at: this.#world.time.now, isGood: answer.kind !== 'none' && isGood(answer) });
+  }
+
+  answerOf(host: string, { kind }: Pick<Question, 'kind'>): HostAnswer {
     const { now } = this.#world.time;
     const good: HostAnswer =
       kind === 'tcp' ? { kind: 'connected' } : { kind: 'http', status: 200, body: '', isWhole: true };

@@ -1,11 +1,13 @@
 import type { Random } from '@sitewright/temporal-simulator';
+import { STARTED } from '../../../src/core/run/passed-on.ts';
 import type { RunSubject } from '../../../src/core/run/subject.ts';
 import type { Claimant } from '../../../src/store/queries/claims.ts';
 import type { PermitRow } from '../../../src/store/queries/permits.ts';
 import type { Observer } from '../../../worker/parts/rehearsals/installation.ts';
 import type { World } from '../../../worker/parts/rehearsals/world.ts';
+import { ANSWERED } from '../../../workflows/protocol.ts';
 import type { CopiedStore } from './copied-store.ts';
-import { placesOf, type WantedLimits } from './limits.ts';
+import { type AtOnce, placesOf, type WantedLimits } from './limits.ts';
 
 type Call = Parameters<Observer['store']>[0];
 type Permit = Pick<PermitRow, 'machine' | 'runId' | 'work' | 'state'>;
@@ -24,6 +26,14 @@ interface Known {
   readonly errorMsg: string | null;
   readonly errorType?: string | null;
   readonly clusterId: number | null;
+}
+
+/** How a run that goes beyond limits was started. */
+interface Beyond {
+  readonly reason: string;
+  /** The entry of the audit trail in which an API has its start; null: none has. */
+  readonly entry: string | null;
+  readonly startedAt: number;
 }
 
 interface Revision {
@@ -51,8 +61,10 @@ export class LimitChecks {
   /** By machine and run. */
   readonly #held = new Map<string, Permit>();
   readonly #holders = new Map<string, string>();
-  /** Whether someone lets a run go beyond the limits. */
-  overrides: (run: string) => boolean = () => false;
+  /** Runs that go beyond the limits, by id: someone with the right to has started them, or nobody has. */
+  readonly #beyond = new Map<string, Beyond>();
+  /** Those of them that have had a permit. */
+  readonly #went = new Set<string>();
   constructor(world: World, site: string, random: Random) {
     this.#world = world;
     this.#site = site;
@@ -184,15 +196,51 @@ export class LimitChecks {
     if (state !== 'held') this.#held.delete(key);
     if (state === 'failed') this.#failed.add(machine);
     if (state !== 'held' || !this.isAlive(runId)) return;
-    const isDeploying = this.#holding('deploy').has(machine);
+    const limitsBefore = this.#countedFor(machine);
     this.#held.set(key, row);
-    if (!isNew || this.overrides(runId)) return;
+    const beyond = this.#beyond.get(runId);
+    if (beyond?.entry === null)
+      this.#world.violated(`run ${runId} may touch ${machine}, and nobody with the right to lets it go beyond limits`);
+    if (beyond !== undefined) this.#went.add(runId);
+    if (!isNew || beyond !== undefined) return;
     const who = `run ${runId} may touch ${machine}`;
     this.#judge(who, (revision) => {
       if (revision.limits.closed(this.#world.time.now)) return 'the calendar is closed';
       const over = takesNoPlace ? null : this.#over(revision, machine);
-      return over ?? (row.work === 'deploy' && !isDeploying ? this.#tooMany(revision, machine) : null);
+      return over ?? this.#tooMany(revision, machine, limitsBefore);
     });
+  }
+
+  /** What a start that goes beyond limits has to have, as an API, or somebody with Temporal's tools, starts it. */
+  async beyond(random: Random, workflowId: string) {
+    const reason = `simulated ${random.int(1, 99)}`;
+    const hasRight = random.chance(0.8);
+    const { audit } = this.#world.store;
+    const entry = hasRight
+      ? (await audit.append({ actor: 'ann', action: STARTED, target: `workflow/${workflowId}` })).id
+      : null;
+    const startedAt = this.#world.time.now;
+    return {
+      ...{ input: { override_limits: reason }, memo: entry === null ? {} : { [ANSWERED]: entry } },
+      started: ({ runId }: { readonly runId: string }) => this.#beyond.set(runId, { reason, entry, startedAt }),
+    };
+  }
+
+  /** Who went beyond limits is in the audit trail and in the report. @param restoredAt entries of before may be lost */
+  async checkRecords(restoredAt: number | null): Promise<void> {
+    const { audit, runs } = this.#world.store;
+    for (const run of this.#went) {
+      const { reason, entry, startedAt } = this.#beyond.get(run)!;
+      const [start] = await audit.find([`start-${entry}`]);
+      const isLost = startedAt <= (restoredAt ?? 0);
+      const { override_limits: audited } = (start?.details ?? {}) as { readonly override_limits?: string };
+      if (audited !== reason && !isLost)
+        this.#world.violated(`run ${run} went beyond the limits, and the audit trail does not say why`);
+      const report = (await runs.getReport(run).catch(() => undefined)) as OverriddenReport | undefined;
+      if (report === undefined) continue;
+      if ((report.overridden?.limits ?? report.limits?.overridden) !== reason)
+        this.#world.violated(`run ${run} went beyond the limits, and its report does not say why`);
+    }
   }
 
   /** Work begins on a machine, in truth. @param busy what else runs with claims work on, in truth: run and machine */
@@ -259,16 +307,25 @@ export class LimitChecks {
     return null;
   }
 
-  #tooMany({ limits, racks }: Revision, machine: string): string | null {
-    const deploying = [...this.#holding('deploy')];
-    const over = limits.atOnce.find((limit) => there(racks, limit.per, machine, deploying).length > limit.deploying);
-    return over === undefined
-      ? null
-      : `${deploying.join(', ')} are deployed: at most ${over.deploying} of its ${over.per}`;
+  /** @param before the kinds of limits that counted the machine already */
+  #tooMany({ limits, racks }: Revision, machine: string, before: ReadonlySet<keyof typeof COUNTED>): string | null {
+    for (const limit of limits.atOnce) {
+      const kind = 'requests' in limit ? 'requests' : 'deploying';
+      if (before.has(kind) || !this.#countedFor(machine).has(kind)) continue;
+      const counted = there(racks, limit.per, machine, [...this.#holding(COUNTED[kind])]);
+      const most = mostOf(limit);
+      if (counted.length > most) return `${counted.join(', ')} have permits: at most ${kind} ${most} per ${limit.per}`;
+    }
+    return null;
   }
 
-  #holding(work: Permit['work']): Set<string> {
-    return new Set([...this.#held.values()].filter((one) => one.work === work).map(({ machine }) => machine));
+  #countedFor(machine: string): ReadonlySet<keyof typeof COUNTED> {
+    const kinds = ['deploying', 'requests'] as const;
+    return new Set(kinds.filter((kind) => this.#holding(COUNTED[kind]).has(machine)));
+  }
+
+  #holding(works: readonly Permit['work'][]): Set<string> {
+    return new Set([...this.#held.values()].filter(({ work }) => works.includes(work)).map(({ machine }) => machine));
   }
 
   /** What the store says of a machine. */
@@ -285,8 +342,19 @@ export class LimitChecks {
   }
 }
 
+/** Of a site's run, or of one of graphs. */
+interface OverriddenReport {
+  readonly overridden?: { readonly limits?: string };
+  readonly limits?: { readonly overridden?: string };
+}
+
 const keyOf = (run: string, machine: string): string => `${run} ${machine}`;
 
+/** The permits that limits count. */
+const COUNTED = { deploying: ['deploy'], requests: ['deploy', 'release'] } as const;
+
+const mostOf = (limit: AtOnce): number => ('requests' in limit ? limit.requests : limit.deploying);
+
 /** Those of the machine's site or rack. */
-const there = (racks: Revision['racks'], per: 'site' | 'rack', machine: string, of: readonly string[]): string[] =>
-  of.filter((one) => per === 'site' || (racks.has(one) && racks.get(one) === racks.get(machine)));
+const there = (racks: Revision['racks'], per: AtOnce['per'], machine: string, of: readonly string[]): string[] =>
+  of.filter((one) => per !== 'rack' || (racks.has(one) && racks.get(one) === racks.get(machine)));

@@ -25,10 +25,14 @@ export class LimitedNodes {
   /** Since when an agent does not answer. */
   readonly #silent = new Map<string, number>();
 
-  constructor(world: World, site: string, random: Random) {
+  /** Names of checks that its documents have. */
+  readonly #asked: readonly string[];
+
+  constructor(world: World, site: string, random: Random, asked: readonly string[]) {
     this.#world = world;
     this.#site = site;
     this.random = random;
+    this.#asked = asked;
     this.checks = new LimitChecks(world, site, random);
   }
 
@@ -40,22 +44,26 @@ export class LimitedNodes {
 
   /** A person commits documents with other limits. */
   async limits(random: Random): Promise<void> {
-    const limits = limitsFrom(random, this.#world.time.now, false);
-    await this.#world.store.sites.addRevision(this.#site, revisionOf(STRATEGY, this.#nodes, limits.data));
+    const limits = limitsFrom(random, this.#world.time.now, 'not');
+    await this.#world.store.sites.addRevision(this.#site, revisionOf(STRATEGY, this.#nodes, limits.data, this.#asked));
     await this.checks.commits(limits, this.#nodes);
+  }
+
+  rackOf(name: string): string | undefined {
+    return this.#nodes.find((node) => node.name === name)?.rack;
   }
 
   maintenance(random: Random): Promise<void> {
     return this.checks.maintenance(random.pick(this.#nodes).name);
   }
 
-  /** A task starts on a node, in truth. */
+  /** A task starts on a node, in truth. One that only asks a check needs no permit. */
   starts(name: string, task: string, run: string, nodes: readonly SimulatedNode[]): void {
     const owner = this.#world.temporal.executions.find(({ runId }) => run.endsWith(`.${runId}`));
     if (owner === undefined || fromPayload<{ readonly mode?: string }>(owner.input[0]).mode !== undefined) return;
     const busy = nodes.flatMap(({ name: other, effects }) => {
       const last = effects.at(-1);
-      return other === name || last?.endedAt !== null ? [] : [[runOf(last.run), other] as const];
+      return other === name || last?.endedAt !== null || last.asks ? [] : [[runOf(last.run), other] as const];
     });
     this.checks.begins(runOf(run), name, busy, `${name} starts ${task} of ${owner.workflowId}`);
   }

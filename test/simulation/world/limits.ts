@@ -2,13 +2,23 @@ import type { Random } from '@sitewright/temporal-simulator';
 
 /** From this seed on, sites have limits of changes. Seeds before keep their stories: known seeds and defects name them. */
 export const WITH_LIMITS = 20_261_129_500_000;
+/** From this seed on, runs also go beyond limits, these count requests to MAAS, and nodes ask the checks of rollouts. */
+export const WITH_OVERRIDES = 20_261_130_000_000;
+
+/** With a single site, MAAS works for that alone. */
+type Per = 'site' | 'rack' | 'maas';
+
+/** Machines that are deployed, or that MAAS works on, at a time. */
+export type AtOnce =
+  | { readonly per: Per; readonly deploying: number }
+  | { readonly per: Per; readonly requests: number };
 
 /** Limits of a site as a seed wants them. */
 export interface WantedLimits {
   /** The document, as users write it. */
   readonly data: object;
   readonly outOfService: readonly { readonly per: 'site' | 'rack'; readonly at_most: number | string }[];
-  readonly atOnce: readonly { readonly per: 'site' | 'rack'; readonly deploying: number }[];
+  readonly atOnce: readonly AtOnce[];
   /** Whether work may begin, by the times from which the document was written: the product reads the document. */
   closed(at: number): boolean;
 }
@@ -19,9 +29,13 @@ const DAY = 24 * HOUR;
 
 /**
  * @param from when the life begins: its calendar closes for a while soon after
- * @param deploys whether machines are deployed
+ * @param deploys whether machines are deployed, and whether requests to MAAS are limited, too
  */
-export function limitsFrom(random: Random, from: number, deploys: boolean): WantedLimits {
+export function limitsFrom(
+  random: Random,
+  from: number,
+  deploys: 'not' | 'limited' | 'requests limited',
+): WantedLimits {
   const outOfService = random.pick<WantedLimits['outOfService']>([
     [{ per: 'site', at_most: 1 }],
     [{ per: 'site', at_most: 2 }],
@@ -32,8 +46,12 @@ export function limitsFrom(random: Random, from: number, deploys: boolean): Want
       { per: 'rack', at_most: random.pick([1, '50%']) },
     ],
   ]);
-  const atOnce =
-    deploys && random.chance(0.6) ? [{ per: random.pick(['site', 'rack'] as const), deploying: random.int(1, 3) }] : [];
+  const atOnce: AtOnce[] =
+    deploys !== 'not' && random.chance(0.6)
+      ? [{ per: random.pick(['site', 'rack'] as const), deploying: random.int(1, 3) }]
+      : [];
+  if (deploys === 'requests limited' && random.chance(0.6))
+    atOnce.push({ per: random.pick(['site', 'rack', 'maas'] as const), requests: random.int(1, 3) });
   const gap = random.chance(0.3) ? gapFrom(random, from) : null;
   const freeze = random.chance(0.2) ? freezeFrom(random, from) : null;
   return {

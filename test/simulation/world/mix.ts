@@ -1,4 +1,5 @@
 import { Random } from '@sitewright/temporal-simulator';
+import { WITH_OVERRIDES } from './limits.ts';
 
 /**
  * What a seed has much of, and what it has not at all. Where each seed has a bit of everything, one thing keeps another from its
@@ -33,3 +34,8 @@ export class Mix {
 /** The mix of a seed. */
 export const mixOf = (world: 'site' | 'cluster', seed: number): Mix =>
   new Mix(new Random(`${world} ${seed}`).fork('mix'));
+
+/** Whether a run that starts goes beyond limits. */
+export const overridesIn = (world: 'site' | 'cluster', seed: number, random: Random): boolean =>
+  seed >= WITH_OVERRIDES &&
+  random.fork('override').chance([0, 0.15, 0.5][Math.min(2, mixOf(world, seed).factor('override'))]!);

@@ -19,6 +19,16 @@ import { Machine, type Process } from './machine.ts';
 /** What the commands of tasks do. */
 interface TaskModel {
   fails(task: string): boolean;
+  /** Undefined: the script asks no check. */
+  answerTo(script: string, node: string): CheckAnswer | undefined;
+}
+
+/** What the script of a check finds. */
+interface CheckAnswer {
+  readonly exitCode: number;
+  readonly ms: number;
+  /** It has found that. */
+  found(): void;
 }
 
 /** One try of a task, as the world saw it: whatever journals say, this is what happened. */
@@ -30,6 +40,8 @@ export interface Effect extends ExecutionKey {
   exitCode: number | null;
   /** Its agent had asked it to end before: its exit code says nothing of its work. */
   wasAskedToEnd: boolean;
+  /** It only asks a check. */
+  readonly asks: boolean;
 }
 
 /** Whether the work of a task was done, as far as anyone can know. */
@@ -338,7 +350,7 @@ export class SimulatedNode {
   }
 
   /** Called when the effect of a task begins. */
-  started: (by: ReturnType<typeof caller>, task: string, run: string) => void = () => undefined;
+  started: (by: ReturnType<typeof caller>, task: string, run: string, asks: boolean) => void = () => undefined;
 
   /** `bash -- SCRIPT`: the command of a task. */
   #command(process: Process): void {
@@ -348,8 +360,17 @@ export class SimulatedNode {
     const { run, task, node, generation } = JSON.parse(
       this.#text(`${dirname(tryFolder)}/execution.json`),
     ) as ExecutionKey;
+    const text = this.#text(script);
+    const check = this.#tasks.answerTo(text, this.name);
     const effect: Effect = {
-      ...{ run, task, node, generation, try: tryFolder.slice(tryFolder.lastIndexOf('-') + 1) },
+      ...{
+        run,
+        task,
+        node,
+        generation,
+        try: tryFolder.slice(tryFolder.lastIndexOf('-') + 1),
+        asks: check !== undefined,
+      },
       ...{ startedAt: time.now, endedAt: null, exitCode: null, wasAskedToEnd: false },
     };
     const said = `${task} (run ${run}, generation ${generation}, try ${effect.try})`;
@@ -358,7 +379,8 @@ export class SimulatedNode {
     if (same !== undefined) this.#world.violated(`${this.name} runs ${said} a second time`);
     const other = this.effects.find(({ endedAt }) => endedAt === null);
     if (other !== undefined) this.#world.violated(`${this.name} runs ${said} while ${other.task} runs`);
-    if (!this.#text(script).startsWith('echo ')) this.#world.violated(`${this.name} runs a torn script of ${said}`);
+    if (check === undefined && !text.startsWith('echo '))
+      this.#world.violated(`${this.name} runs a torn script of ${said}`);
     // An order that it had before may wait for the lock, and for a slow machine.
     const startsWithin = ORDERED_BEFORE_MS + this.startsLaterBy(this.revokedAt ?? 0);
     const isLate = this.revokedAt !== null && time.now > this.revokedAt + startsWithin;
@@ -371,9 +393,14 @@ export class SimulatedNode {
       this.#world.violated(`${this.name} runs ${said}, and its certificates are revoked`);
     this.effects.push(effect);
     this.journal.started(dirname(tryFolder));
-    if (effect.try === '1') this.started(caller(), task, run);
-    const seconds = this.#random.chance(0.1) ? this.#random.int(60, 900) : this.#random.int(1, 50);
-    const fails = this.#tasks.fails(task);
+    if (effect.try === '1') this.started(caller(), task, run, effect.asks);
+    const seconds =
+      check !== undefined
+        ? check.ms / 1000
+        : this.#random.chance(0.1)
+          ? this.#random.int(60, 900)
+          : this.#random.int(1, 50);
+    const exitCode = check?.exitCode ?? (this.#tasks.fails(task) ? 1 : 0);
     if (this.#random.chance(0.2)) process.signals.on('SIGTERM', () => undefined);
     process.asked.push(() => {
       effect.wasAskedToEnd = true;
@@ -384,10 +411,11 @@ export class SimulatedNode {
     });
     setTimeout(() => process.write('stdout', `${task} begins\n`), 50);
     setTimeout(() => {
-      process.write('stderr', `${task} ${fails ? 'fails' : 'is done'}\n`);
-      effect.exitCode = fails ? 1 : 0;
-      this.#world.tell(`${this.name}: ${task} ${fails ? 'fails' : 'succeeds'}`);
-      process.exit(effect.exitCode);
+      process.write('stderr', `${task} ${exitCode > 0 ? 'fails' : 'is done'}\n`);
+      effect.exitCode = exitCode;
+      check?.found();
+      this.#world.tell(`${this.name}: ${task} ${exitCode > 0 ? 'fails' : 'succeeds'}`);
+      process.exit(exitCode);
     }, seconds * 1000);
   }
 

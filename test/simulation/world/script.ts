@@ -172,6 +172,27 @@ export function notEnded(temporal: SimulatedTemporal): string {
   return `${left.join(', ')} did not end within ${ENDS_WITHIN_MS / 3_600_000} hours after the last fault`;
 }
 
+/** Workflow tasks in a row in which only timers ring and are set, within a minute. */
+const MOST_IDLE = 20;
+
+/** Which execution, if any, wakes over and over with nothing to do: no history and no server has room for that. */
+export function wokenForNothing({ executions }: SimulatedTemporal): string | null {
+  for (const { workflowId, turns } of executions) {
+    let idle: number[] = [];
+    for (const { at, activations } of turns) {
+      const jobs = activations.flatMap((one) => one.jobs);
+      const isIdle =
+        jobs.length > 0 &&
+        jobs.every(({ fireTimer }) => fireTimer) &&
+        activations.every(({ commands }) => commands.every(({ startTimer, cancelTimer }) => startTimer ?? cancelTimer));
+      idle = isIdle ? [...idle.filter((one) => one > at - 60_000), at] : [];
+      if (idle.length > MOST_IDLE)
+        return `${workflowId} has woken ${idle.length} times within a minute, and had nothing to do`;
+    }
+  }
+  return null;
+}
+
 /** In the order in which one of several counts. */
 const STEPS = [
   ...['abort', 'look', 'release', 'deploy', 'prepare', 'run_task', 'ping', 'cancel_task'],

@@ -120,12 +120,23 @@ export const rolloutFrom = (random: Random): NonNullable<Group['rollout']> => ({
   ...(random.chance(0.3) && { order: random.pick([['rack', 'name'], ['spread'], ['name']] as const) }),
 });
 
+/** In runs of graphs. */
+export const nodeChecksFrom = (random: Random): Pick<NonNullable<Group['rollout']>, 'checks'> =>
+  random.pick([
+    { checks: ['disk'] },
+    { checks: ['ssh'] },
+    { checks: ['disk', 'ssh'] },
+    { checks: ['gateway', 'disk'] },
+  ]);
+
 const checksFrom = (random: Random): Pick<NonNullable<Group['rollout']>, 'checks'> =>
   random.pick([{ checks: ['gateway'] }, { checks: ['metrics'] }, { checks: ['gateway', 'metrics'] }]);
 
-/** `gateway` is asked once, at a host of its name; `metrics` of each node. */
+/** `gateway` is asked once, at a host of its name; `metrics` of each node. Nodes ask `disk` about themselves, and `ssh` about a neighbour. */
 const CHECKS = {
   gateway: { tcp: { host: 'gateway', port: 443 }, within: '30s', failures: 2 },
+  disk: { command: { cmd: 'test-disk' }, every: '10s', failures: 2 },
+  ssh: { from: 'neighbour', tcp: { host: { yaql_exp: '$.node.name' }, port: 22 }, every: '10s', failures: 2 },
   metrics: { http: { url: { yaql_exp: "'http://' + $.node.name + ':9100/metrics'" } }, every: '10s', failures: 3 },
 };
 
@@ -133,11 +144,13 @@ const CHECKS = {
  * A revision of a site, from documents in the form in which users write them.
  *
  * @param limits what limits its changes
+ * @param more names of checks that its groups do not ask
  */
 export function revisionOf(
   { strategy, parallel, deployTimeout }: Pick<SiteSeed, 'strategy' | 'parallel' | 'deployTimeout'>,
   nodes: SiteSeed['nodes'],
   limits?: object,
+  more: readonly string[] = [],
 ) {
   const document = (schema: string, name: string, data: object): string =>
     JSON.stringify({ schema, metadata: { name }, data });
@@ -161,7 +174,9 @@ export function revisionOf(
         }),
         document('shipyard/DeploymentStrategy/v1', 'deployment-strategy', { groups: strategy.groups.map(accepted) }),
         ...Object.entries(CHECKS)
-          .filter(([name]) => strategy.groups.some(({ rollout }) => rollout?.checks?.includes(name)))
+          .filter(([name]) =>
+            [...strategy.groups.flatMap(({ rollout }) => rollout?.checks ?? []), ...more].includes(name),
+          )
           .map(([name, check]) => document('sitewright/Check/v1', name, check)),
         ...(limits ? [document('sitewright/Limits/v1', 'limits', limits)] : []),
         ...nodes.map(({ name, tags, rack }) =>

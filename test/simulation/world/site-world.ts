@@ -20,9 +20,9 @@ import { garbageFrom } from './garbage.ts';
 import { goalOf } from './goal.ts';
 import { Hosts } from './hosts.ts';
 import { LimitChecks } from './limit-checks.ts';
-import { limitsFrom, WITH_LIMITS } from './limits.ts';
-import { mixOf } from './mix.ts';
-import { beginOf, ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen } from './script.ts';
+import { limitsFrom, WITH_LIMITS, WITH_OVERRIDES } from './limits.ts';
+import { mixOf, overridesIn } from './mix.ts';
+import { beginOf, ENDS_WITHIN_MS, notEnded, Script, stateOf, stillOpen, wokenForNothing } from './script.ts';
 import { revisionOf, type SiteSeed, siteSeed } from './site-seed.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -148,7 +148,8 @@ async function live(
       ? new LimitChecks(world, SITE, random.fork('limits'))
       : null;
   let nodes = wanted.nodes;
-  let limits = limited && limitsFrom(limited.random, time.now, true);
+  const countsRequests = seed >= WITH_OVERRIDES ? 'requests limited' : 'limited';
+  let limits = limited && limitsFrom(limited.random, time.now, countsRequests);
   const commit = async (): Promise<void> => {
     const revision = revisionOf(wanted, nodes, limits?.data);
     if (limited === null || limits === null) {
@@ -209,8 +210,13 @@ async function live(
   // A run that is reset loads the documents of then.
   checks.mayRelease = (hostname) => mayRelease.has(hostname) || (releasesRemoved && removed.has(hostname));
 
-  const start = (kind: string, input: Readonly<Record<string, unknown>>): void => {
+  const start = async (kind: string, asked: Readonly<Record<string, unknown>>): Promise<void> => {
     const people = random.fork(`start ${runs.length}`);
+    const beyond =
+      limited !== null && kind !== 'test_site' && overridesIn('site', seed, people)
+        ? await limited.beyond(people, `${kind}:${SITE}`)
+        : null;
+    const input: typeof asked = { ...asked, ...beyond?.input };
     if (kind === 'redeploy_nodes') for (const name of input.nodes as string[]) mayRelease.add(name);
     mayErase ||= input.erase === true;
     releasesRemoved ||= input.release_removed === true;
@@ -220,8 +226,9 @@ async function live(
         workflowId: `${kind}:${SITE}`,
         taskQueue: QUEUE,
         args: [{ site: SITE, started_by: 'ann', ...input }],
-        memo: { help: 'simulated' },
+        memo: { help: 'simulated', ...beyond?.memo },
       });
+      beyond?.started(execution);
       runs.push(execution);
       checks.inputs.set(execution.runId, input);
       if (people.chance(0.3)) void temporal.update(execution, 'opened', [{}]).catch(() => undefined);
@@ -263,8 +270,8 @@ async function live(
     if (action.startsWith('maas')) return meddle(action, name);
     if (action === 'start') return startSomething(people);
     if (action === 'two starts') {
-      startSomething(people);
-      return startSomething(people);
+      const first = startSomething(people);
+      return Promise.all([first, startSomething(people)]).then(() => undefined);
     }
     if (action === 'reset of one that ended') {
       const ended = temporal.executions.filter(
@@ -292,7 +299,7 @@ async function live(
     }
     if (action === 'maintenance') return limited?.maintenance(people.pick(nodes).name);
     if (action === 'limits') {
-      limits = limitsFrom(people, time.now, true);
+      limits = limitsFrom(people, time.now, countsRequests);
       return commit();
     }
     if (run === undefined) return;
@@ -461,7 +468,7 @@ async function live(
     world.tell(`    taken by ${isOperator ? 'another user' : 'another site'}`);
   };
 
-  const startSomething = (from: Random): void => {
+  const startSomething = (from: Random): Promise<void> => {
     const kind = mix.weighed<string>(from, [
       [4, 'deploy_site'],
       [3, 'update_site'],
@@ -470,12 +477,12 @@ async function live(
     ]);
     const held = from.chance(mix.factor('approve') > 1 ? 0.6 : 0.15) ? { hold_before: [from.pick(heldNames)] } : {};
     if (kind === 'redeploy_nodes')
-      start(kind, {
+      return start(kind, {
         nodes: from.shuffled(nodes.map(({ name }) => name)).slice(0, from.int(1, nodes.length)),
         erase: from.chance(0.3),
       });
-    else if (kind === 'update_site') start(kind, { ...(from.chance(0.4) ? { release_removed: true } : {}), ...held });
-    else start(kind, kind === 'test_site' ? {} : held);
+    if (kind === 'update_site') return start(kind, { ...(from.chance(0.4) ? { release_removed: true } : {}), ...held });
+    return start(kind, kind === 'test_site' ? {} : held);
   };
 
   // What will happen, and when.
@@ -489,7 +496,7 @@ async function live(
     }
   time.after(1, () => {
     const first = random.fork('first');
-    start('deploy_site', first.chance(0.1) ? { hold_before: [first.pick(heldNames)] } : {});
+    return start('deploy_site', first.chance(0.1) ? { hold_before: [first.pick(heldNames)] } : {});
   });
   const plan = random.fork('plan');
   /** In the middle of a step, or at a time. */
@@ -506,9 +513,10 @@ async function live(
   };
   for (let at = 1; at < wanted.runs; at++)
     script.plan('start', plan.int(60, wanted.hours * 3600) * 1000, (own) => {
-      startSomething(own);
+      const start = startSomething(own);
       // Who has started a run stays with it.
       for (const who of ['ann', 'bob']) script.again(own.fork(who), (next) => act(next, null));
+      return start;
     });
   // Machines in service are changed by those that come later.
   for (let at = 0, own = limited?.random, times = own?.int(1, 2) ?? 0; at < times; at++)
@@ -593,6 +601,9 @@ async function live(
     if (time.now > limit) world.violated(notEnded(temporal));
   }
   if (world.violation === null) await checks.atEnd(temporal.executions);
+  if (world.violation === null) await limited?.checkRecords(script.restoredAt);
+  const idle = wokenForNothing(temporal);
+  if (idle !== null) world.violated(idle);
   const simulatedMs = time.now - time.start;
   const outcomes = temporal.executions
     .filter(({ parent }) => parent === undefined)
