@@ -15,4 +15,6 @@ await supervise(order, () => {
   closeSync(1);
   openSync('/dev/null', 'w');
 });
-process.exit(0);
+// All that counts is in the journal. `process.exit` joins V8's threads and may wait for one that waits for it (nodejs/node#54918): the
+// supervisor of a task that wrote a gigabyte stayed for ever.
+process.kill(process.pid, 'SIGKILL');
