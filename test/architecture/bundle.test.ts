@@ -13,7 +13,7 @@ import { bundleProjectWorkflows } from '../rig/workflow-bundle.ts';
  * start, and everything in it becomes part of replay: a jump means that a package slipped in.
  * Half of it is the source map with our sources; 0.1 MiB is zod/mini.
  */
-const SIZE_BUDGET = 3.1 * 1024 * 1024;
+const SIZE_BUDGET = 3.35 * 1024 * 1024;
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

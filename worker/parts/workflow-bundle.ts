@@ -114,14 +114,9 @@ export async function bundleWorkflows(options: BundleOptions): Promise<WorkflowB
   const key = await contentKey({
     sources,
     root,
-    salt: [
-      sdk,
-      SYNTAX,
-      'only what is used, without comments',
-      'named from the root',
-      ...own,
-      `${interceptors.length} interceptors`,
-    ].join(' '),
+    salt: [sdk, SYNTAX, 'only what is used', 'named from the root', ...own, `${interceptors.length} interceptors`].join(
+      ' ',
+    ),
   });
   const made = await current(target, key);
   if (made !== undefined) return made;
@@ -162,12 +157,8 @@ type WebpackConfig = Parameters<NonNullable<NonNullable<WorkerOptions['bundlerOp
 function withOurSyntax(config: WebpackConfig): WebpackConfig {
   for (const rule of config.module?.rules ?? []) {
     if (typeof rule !== 'object' || rule === null || typeof rule.use !== 'object' || rule.use === null) continue;
-    const { options } = rule.use as { options?: { minify?: boolean; jsc?: { target?: string; minify?: object } } };
-    if (!options?.jsc) continue;
-    options.jsc.target = SYNTAX;
-    // Without comments and indentation, which the source map has.
-    options.minify = true;
-    options.jsc.minify = { compress: false, mangle: false, format: { comments: false } };
+    const { options } = rule.use as { options?: { jsc?: { target?: string } } };
+    if (options?.jsc) options.jsc.target = SYNTAX;
   }
   config.optimization = ONLY_USED;
   return config;
