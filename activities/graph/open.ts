@@ -1,4 +1,4 @@
-import { ApplicationFailure, activityInfo } from '@temporalio/activity';
+import { activityInfo } from '@temporalio/activity';
 import { findingsForRun } from '../../src/clusters/checks/run-findings.ts';
 import { clusterStatusAfter } from '../../src/clusters/node-transitions.ts';
 import { readClusterSources } from '../../src/clusters/read-sources.ts';
@@ -37,6 +37,7 @@ import type { CloseGraphRun, GraphActivities, OpenGraphRun, OpenGraphRunAnswer }
 import { withCanceller } from '../run/ending.ts';
 import { ownExecution } from '../run/fencing.ts';
 import { believedReport } from '../run/recorded-names.ts';
+import { transactionsOf } from '../run/transactions.ts';
 import type { SiteCache } from '../site/cache.ts';
 
 const OFFLINE_WAIT_SECONDS = 120;
@@ -239,10 +240,8 @@ async function close(deps: ActivityDependencies, request: CloseGraphRun): Promis
   const { transaction, outcome, reason, ended_at, workflow_id, run_id, report } = request;
   const holder: ClaimHolder = { workflowId: workflow_id, runId: run_id };
   const me = ownExecution();
-  const found = store.transactions.getRun(transaction);
+  const found = transactionsOf(store, transaction, ({ temporalRunId }) => temporalRunId === run_id);
   const { run } = await knownRun(deps, { cluster: report.cluster }, holder, me, found);
-  if (run.temporalRunId !== run_id)
-    throw ApplicationFailure.nonRetryable(`transaction ${transaction} is not of run ${run_id}`, 'NoSuchGraph');
   const subject = { cluster: run.clusterId! };
   const generation = await closeClaim(deps, subject, holder, me, ended_at);
   if (generation !== null) {

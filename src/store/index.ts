@@ -1,4 +1,4 @@
-export { StoreError, type StoreFailure, unlessNotFound } from './failure.ts';
+export { notFound, StoreError, type StoreFailure, unlessNotFound } from './failure.ts';
 export type { Migration } from './migrations/migration.ts';
 export type { OpenStoreOptions } from './open-options.ts';
 export { openStore } from './open-store.ts';

@@ -3,7 +3,8 @@ import type { AskHost } from '../../../activities/check/ask-host.ts';
 import type { HostAnswer, Question } from '../../../src/core/checks/answers.ts';
 import { pause, type World } from '../../../worker/parts/rehearsals/world.ts';
 
-const ASKED_NEIGHBOUR = /\/dev\/tcp\/([\w-]+)\/22\b/;
+/** A name may be quoted, within a script that is quoted. */
+const ASKED_NEIGHBOUR = /\/dev\/tcp\/[^\w/]*([\w-]+)[^\w/]*\/22\b/;
 /** Of `timeout`. */
 const OUT_OF_TIME = 124;
 
