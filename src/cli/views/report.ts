@@ -54,11 +54,10 @@ function headOf(report: RunReport, run: string, paint: Paint): string[] {
 
 function limitLines({ limits }: RunReport, paint: Paint): string[] {
   if (limits === undefined) return [];
-  const waited =
-    limits.waited_seconds === 0 ? '' : `, waited ${formatDuration(limits.waited_seconds * 1000)} for permits`;
-  const line = `limits: at most ${counted(limits.at_a_time, 'node')} at a time${waited}`;
-  const { overridden } = limits;
-  return [line, ...(overridden === undefined ? [] : [paint.bad(`limits overridden: ${printable(overridden)}`)])];
+  const { at_a_time, waited_seconds = 0, overridden } = limits;
+  const waited = waited_seconds === 0 ? '' : `, waited ${formatDuration(waited_seconds * 1000)} for permits`;
+  const known = at_a_time === undefined ? [] : [`limits: at most ${counted(at_a_time, 'node')} at a time${waited}`];
+  return [...known, ...(overridden === undefined ? [] : [paint.bad(`limits overridden: ${printable(overridden)}`)])];
 }
 
 function failuresOf({ baremetal }: RunReport, paint: Paint): string[] {

@@ -171,8 +171,13 @@ export const runReportSchema = z
       .describe('Nodes that the run left out, because people worked on them: no group counts them.'),
     limits: z
       .strictObject({
-        at_a_time: z.int().describe('So many of its nodes could be changed at a time, beside nothing else.'),
-        waited_seconds: z.int().describe('How long it has waited for permits.'),
+        at_a_time: z
+          .int()
+          .optional()
+          .describe(
+            'So many of its nodes could be changed at a time, beside nothing else. Absent: it was lost before it showed that.',
+          ),
+        waited_seconds: z.int().optional().describe('How long it has waited for permits. Absent as `at_a_time`.'),
         overridden: z.string().optional().describe('Why it went beyond the limits; absent: it did not.'),
       })
       .optional()

@@ -39,7 +39,11 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
   );
 }
 
-function overriddenBy({ override_limits: limits, rollouts }: GraphRunInput): Pick<GraphRunReport, 'overridden'> {
+/** What a run was told to leave out of account, by its input. */
+export function overriddenBy({
+  override_limits: limits,
+  rollouts,
+}: Pick<GraphRunInput, 'override_limits' | 'rollouts'>): Pick<GraphRunReport, 'overridden'> {
   const overridden = given({ limits, rollouts });
   return Object.keys(overridden).length === 0 ? {} : { overridden };
 }

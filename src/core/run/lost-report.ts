@@ -2,6 +2,8 @@ import type { GraphRunReport } from '../contracts/graph-run.ts';
 import type { RunReport } from '../contracts/site-run-report.ts';
 import { given } from '../data/given.ts';
 import { isMapping } from '../data/plain-value.ts';
+import type { GraphRunInput } from '../graph-run/input.ts';
+import { overriddenBy } from '../graph-run/report.ts';
 import { assembleReport, type NodeRecord } from '../site-run/report.ts';
 import {
   GRAPH_RUN_KIND,
@@ -68,19 +70,31 @@ export function lostReport(run: LostRun, seen: LastSeen = NOTHING_SEEN, reason?:
     const known: GraphRunReport =
       report !== undefined && 'cluster' in report
         ? report
-        : { ...ended, cluster: cluster ?? 0, transaction, mode: modeOf(run), operator: [], graphs: [] };
+        : {
+            ...{ ...ended, cluster: cluster ?? 0, transaction, mode: modeOf(run), operator: [], graphs: [] },
+            ...overriddenBy(parametersOf(run)),
+          };
     return { ...known, ...ended, outcome, graphs: known.graphs.map(endedGraph) };
   }
   const outcome = endOf([...SITE_RUN_OUTCOMES, ...LOST_OUTCOMES], run);
   const known: RunReport =
     report !== undefined && 'site' in report
       ? stopped(assembleReport(report, seen.nodes), outcome)
-      : { ...ended, kind: run.kind as SiteRunKind, site: run.site ?? '', operator: [], phases: [] };
+      : {
+          ...{ ...ended, kind: run.kind as SiteRunKind, site: run.site ?? '', operator: [], phases: [] },
+          ...given({ limits: beyondLimits(parametersOf(run)) }),
+        };
   return { ...known, ...ended, outcome };
 }
 
-const modeOf = ({ parameters }: LostRun): GraphRunMode =>
-  GRAPH_RUN_MODES.find((mode) => isMapping(parameters) && mode === parameters.mode) ?? 'apply';
+/** The input that it was opened with. */
+const parametersOf = ({ parameters }: LostRun): Partial<GraphRunInput> => (isMapping(parameters) ? parameters : {});
+
+const modeOf = (run: LostRun): GraphRunMode =>
+  GRAPH_RUN_MODES.find((mode) => mode === parametersOf(run).mode) ?? 'apply';
+
+const beyondLimits = ({ override_limits: overridden }: Partial<GraphRunInput>): RunReport['limits'] =>
+  overridden === undefined ? undefined : { overridden };
 
 const endOf = <Outcome extends string>(outcomes: readonly Outcome[], { outcome }: LostRun): Outcome | 'failed' =>
   outcomes.find((one) => one === outcome) ?? 'failed';

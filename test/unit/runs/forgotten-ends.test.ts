@@ -59,6 +59,14 @@ it.each(['failed', 'terminated', 'lost'] as const)(
 );
 
 it.each([
+  ['deploy_site', { limits: { overridden: 'a power cut' } }],
+  ['execute_graph', { overridden: { limits: 'a power cut' } }],
+])('the report of a lost %s says that it went beyond limits, and why', async (kind, said) => {
+  const run = await closed(kind, { outcome: 'terminated' }, { cluster: 1, override_limits: 'a power cut' });
+  expect(run.report).toMatchObject(said);
+});
+
+it.each([
   ['COMPLETED', { outcome: 'stopped' }, 'stopped'],
   ['COMPLETED', { outcome: 'nothing_to_do' }, 'nothing_to_do'],
   ['COMPLETED', undefined, 'success'],
