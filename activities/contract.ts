@@ -226,6 +226,11 @@ export interface TakePermits {
   readonly done?: readonly string[];
   readonly failed?: readonly string[];
   readonly unused?: readonly string[];
+  /**
+   * Those whose permits for this work the run has, by all that it has heard. Others that it was given before it asked go back: of before a
+   * reset, or before the store was restored. Absent: it cannot tell.
+   */
+  readonly holds?: readonly string[];
   /** The run was started with the right to go beyond the limits. */
   readonly overrides?: boolean;
 }

@@ -62,10 +62,11 @@ export function permitActivities(
 async function takeForSite(
   { store }: ActivityDependencies,
   cache: SiteCache,
-  { site = '', run_id: run, work, wants, done, failed, unused, overrides }: TakePermits,
+  { site = '', run_id: run, work, wants, done, failed, unused, holds, overrides }: TakePermits,
 ): Promise<PermitAnswer> {
   const limited = (await limitedSite(cache, site)) ?? unlimited(site);
-  return takePermits(store, limited, { run, work, wants, done, failed, unused, overrides });
+  const known = holds && { machines: holds, at: Context.current().info.scheduledTimestampMs };
+  return takePermits(store, limited, { run, work, wants, done, failed, unused, known, overrides });
 }
 
 /** Nodes of a cluster are machines of sites, by their names in the documents; those of no site with limits are free. */

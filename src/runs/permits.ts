@@ -27,6 +27,8 @@ export interface PermitRequest {
   readonly failed?: readonly string[] | undefined;
   /** Machines that it has not touched. */
   readonly unused?: readonly string[] | undefined;
+  /** All machines whose permits for this work it knew that it had, at that time, ms since 1970. Those that it did not know of go back. */
+  readonly known?: { readonly machines: readonly string[]; readonly at: number } | undefined;
   /** Someone has the right to go beyond the limits: others count its permits. */
   readonly overrides?: boolean | undefined;
 }
@@ -46,7 +48,7 @@ export const takePermits = (store: Store, site: LimitedSite, request: PermitRequ
 async function decide(
   within: StorePorts,
   limited: LimitedSite,
-  { run, work, wants, done = [], failed = [], unused = [], overrides = false }: PermitRequest,
+  { run, work, wants, done = [], failed = [], unused = [], known, overrides = false }: PermitRequest,
   now: number,
 ): Promise<PermitAnswer> {
   const { permits } = within;
@@ -61,6 +63,7 @@ async function decide(
       ...{ site, machine, runId: run, work, state: 'failed', counted: true, since: at, askedAt: at },
     })),
   );
+  if (known !== undefined) await forgetUnknown(permits, site, run, work, known);
   const { facts, rows } = await factsOf(within, limited);
   const own = rows.filter((row) => row.runId === run && row.site === site && row.state === 'waiting');
   const since = own[0]?.since ?? at;
@@ -83,6 +86,27 @@ async function decide(
     granted: granted.map(({ machine }) => machine),
     waits: await describedWaits(within, waiting, facts, since),
   };
+}
+
+/** A run would wait for itself, for ever, because of permits that it does not know of. */
+async function forgetUnknown(
+  permits: StorePorts['permits'],
+  site: string,
+  run: string,
+  work: PermitWork,
+  known: NonNullable<PermitRequest['known']>,
+): Promise<void> {
+  const knows = new Set(known.machines);
+  const isOwn = (row: PermitRow): boolean =>
+    row.site === site && row.runId === run && row.work === work && row.state === 'held';
+  const unknown = (await permits.list()).filter(
+    (row) => isOwn(row) && !knows.has(row.machine) && Date.parse(row.since) < known.at,
+  );
+  await permits.remove(
+    site,
+    run,
+    unknown.map(({ machine }) => machine),
+  );
 }
 
 async function factsOf(within: StorePorts, limited: LimitedSite) {

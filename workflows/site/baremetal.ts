@@ -247,12 +247,8 @@ class Baremetal {
 
   #permitRequest(nodes: readonly number[]): TakePermits {
     const { run, plan } = this;
-    return permitRequest(
-      run,
-      plan,
-      'deploy',
-      nodes.map((node) => plan.nodes[node]!),
-    );
+    const named = (ones: readonly number[]) => ones.map((node) => plan.nodes[node]!);
+    return { ...permitRequest(run, plan, 'deploy', named(nodes)), holds: named(this.state.permits ?? []) };
   }
 
   /** Releases nodes before they are prepared, where that is asked for. Those that are not released fail. */

@@ -69,7 +69,7 @@ export class PermitStore {
     });
   }
 
-  /** A run has no business with these machines of a site any more. */
+  /** A run has no business with these machines of a site any more. One that it has left broken stays that, until it is `repaired`. */
   remove(site: string, run: string, machines: readonly string[]): Promise<void> {
     return this.#session.write(async (transaction) => {
       for (const batch of inBatches(machines.map(storable)))
@@ -78,6 +78,7 @@ export class PermitStore {
           .where('site', '=', storable(site))
           .where('runId', '=', storable(run))
           .where('machine', 'in', batch)
+          .where('state', '!=', 'failed')
           .execute();
     });
   }

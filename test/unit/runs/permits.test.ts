@@ -45,6 +45,19 @@ describeStore('permits of runs', (backend) => {
     expect(await store.permits.holds('dc1', 'b', 'n4')).toBe(true);
   });
 
+  it('go back when their run does not know of them, unless it was given them since it asked', async () => {
+    const store = await withRuns(await backend.fresh());
+    await takePermits(store, TWO, wants('a', ['n1', 'n2']));
+    const asked = (at: number, machines: readonly string[]) =>
+      takePermits(store, TWO, wants('a', ['n3', 'n4'], { known: { machines, at } }));
+    expect((await asked(Date.now() - 60_000, ['n1'])).granted).toEqual([]);
+    expect((await asked(Date.now() + 60_000, ['n1'])).granted).toEqual(['n3']);
+    expect(await store.permits.holds('dc1', 'a', 'n1')).toBe(true);
+    expect(await store.permits.holds('dc1', 'a', 'n2')).toBe(false);
+    const other = { work: 'tasks', known: { machines: [], at: Date.now() + 60_000 } } as const;
+    expect((await takePermits(store, TWO, wants('a', ['n4'], other))).granted).toEqual([]);
+  });
+
   it('come back with the claim of a run that is dead, and not before', async () => {
     const store = await withRuns(await backend.fresh());
     await takePermits(store, TWO, wants('a', ['n1', 'n2']));
@@ -60,7 +73,8 @@ describeStore('permits of runs', (backend) => {
     const left = await takePermits(store, TWO, wants('a', ['n2', 'n3'], { failed: ['n1'] }));
     expect(left.granted).toEqual(['n2']);
     expect(left.waits[0]?.behind[0]).toContain('n1');
-    await takePermits(store, TWO, wants('a', [], { done: ['n2'] }));
+    // After a reset, a run gives permits back that it has not used.
+    await takePermits(store, TWO, wants('a', [], { done: ['n2'], unused: ['n1'] }));
     await store.claims.release({ site: 'dc1' }, { workflowId: 'deploy_site:dc1', runId: 'a' });
     await store.nodeMaintenance.begin({
       ...{ site: 'dc1', node: 'n6', reason: 'fans', by: 'eve', since: new Date().toISOString() },
