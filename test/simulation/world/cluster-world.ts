@@ -696,8 +696,8 @@ async function live(
       }
     }
     for (const node of nodes) {
-      for (const { run, task, exitCode, generation, asks } of node.effects) {
-        if (!run.includes(runId) || asks) continue;
+      for (const { run, task, exitCode, generation, asks, startedAt } of node.effects) {
+        if (!run.includes(runId) || asks || startedAt <= takenBack) continue;
         const tries = node.effects.filter((one) => one.run === run && one.task === task);
         const isLost = partsTouched.has(workflowId) || skipped.has(`${workflowId} ${task}`);
         const isLast = tries.every((one) => one.generation <= generation) && tries.at(-1)?.exitCode === exitCode;

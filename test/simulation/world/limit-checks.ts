@@ -55,11 +55,13 @@ export class LimitChecks {
   readonly #site: string;
   readonly #inventory = new Map<number, Known>();
   readonly #maintained = new Set<string>();
-  /** Machines that a run has left broken. */
-  readonly #failed = new Set<string>();
+  /** Machines that runs have left broken, with these runs. One that tries again takes that back. */
+  readonly #failed = new Map<string, Set<string>>();
   readonly #revisions: Revision[] = [];
   /** By machine and run. */
   readonly #held = new Map<string, Permit>();
+  /** Permits for tasks that a restored store has lost: runs of graphs do not prove them again (guarantees.md). */
+  readonly #lost = new Set<string>();
   readonly #holders = new Map<string, string>();
   /** Runs that go beyond the limits, by id: someone with the right to has started them, or nobody has. */
   readonly #beyond = new Map<string, Beyond>();
@@ -113,7 +115,7 @@ export class LimitChecks {
   async repair(): Promise<void> {
     const { permits } = this.#world.store;
     for (const node of this.#maintained) await this.maintenance(node);
-    const machines = [...this.#failed];
+    const machines = [...this.#failed.keys()];
     this.#failed.clear();
     await permits.repaired(this.#site, machines);
     for (const [id, { name }] of this.#inventory)
@@ -183,8 +185,13 @@ export class LimitChecks {
     return [...this.#holders.values()].includes(run);
   }
 
-  #has(run: string, machine: string): boolean {
-    return this.#held.has(keyOf(run, machine));
+  #mayTouch(run: string, machine: string): boolean {
+    return this.#held.has(keyOf(run, machine)) || this.#lost.has(keyOf(run, machine));
+  }
+
+  #leftBroken(machine: string, run: string): void {
+    const runs = this.#failed.get(machine) ?? new Set();
+    this.#failed.set(machine, runs.add(run));
   }
 
   #put(row: Permit & { readonly site: string }): void {
@@ -194,7 +201,9 @@ export class LimitChecks {
     const isNew = state === 'held' && !this.#held.has(key);
     const takesNoPlace = this.#standing(machine) !== 'in service' || this.#isHeld(machine);
     if (state !== 'held') this.#held.delete(key);
-    if (state === 'failed') this.#failed.add(machine);
+    if (state === 'failed') this.#leftBroken(machine, runId);
+    if (state === 'held' && this.#failed.get(machine)?.delete(runId) && this.#failed.get(machine)!.size === 0)
+      this.#failed.delete(machine);
     if (state !== 'held' || !this.isAlive(runId)) return;
     const limitsBefore = this.#countedFor(machine);
     this.#held.set(key, row);
@@ -246,9 +255,9 @@ export class LimitChecks {
   /** Work begins on a machine, in truth. @param busy what else runs with claims work on, in truth: run and machine */
   begins(run: string, machine: string, busy: readonly (readonly [run: string, machine: string])[], what: string): void {
     if (!this.isAlive(run)) return;
-    if (!this.#has(run, machine)) this.#world.violated(`${what}, and its run has no permit for ${machine}`);
+    if (!this.#mayTouch(run, machine)) this.#world.violated(`${what}, and its run has no permit for ${machine}`);
     for (const [other, at] of busy)
-      if (this.isAlive(other) && !this.#has(other, at) && this.#standing(at) !== 'out')
+      if (this.isAlive(other) && !this.#mayTouch(other, at) && this.#standing(at) !== 'out')
         this.#world.violated(`${what}; run ${other} works on ${at} and has no permit for it`);
   }
 
@@ -273,10 +282,11 @@ export class LimitChecks {
       const claim = await claims.holder(subject);
       if (claim !== null) this.#holders.set(JSON.stringify(subject), claim.runId);
     }
+    for (const [key, { work }] of this.#held) if (work === 'tasks') this.#lost.add(key);
     this.#held.clear();
     this.#failed.clear();
     for (const row of await permits.list()) {
-      if (row.state === 'failed') this.#failed.add(row.machine);
+      if (row.state === 'failed') this.#leftBroken(row.machine, row.runId);
       if (row.state === 'held' && this.isAlive(row.runId)) this.#held.set(keyOf(row.runId, row.machine), row);
     }
     await this.#look();
