@@ -314,15 +314,14 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
   {
     seed: 20261130001027,
     showed: 'the report of a run that was terminated before it showed one did not say that it went beyond limits',
-    heldBy:
-      'test/unit/runs/forgotten-ends.test.ts: the report of a lost deploy_site says that it went beyond limits, and why',
+    heldBy: 'test/unit/runs/forgotten-ends.test.ts: the report of a lost %s says that it went beyond limits, and why',
   },
   { seed: 20261130001104, showed: 'the check: the script of a check that a neighbour asks quotes its name' },
   {
     seed: 20261130001116,
     showed: 'a run whose number another run has after a restore of the store ended with its claim',
     heldBy:
-      'test/unit/activities/fenced.test.ts: close_graph_run of a run of which a restored store has only the claim gives that back',
+      'test/unit/activities/fenced.test.ts: %s of a run of which a restored store has only the claim gives that back',
   },
   { seed: 20261130002122, showed: 'the check: the reset of a part takes back the failures that it knew of' },
   {
@@ -334,12 +333,12 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     showed:
       'a run waited for ever for permits of its own that a restored store had brought back; 20261130002611: after a reset',
     heldBy:
-      'test/unit/runs/permits.test.ts: permits of runs on SQLite > go back when their run does not know of them, unless it was given them since it asked',
+      'test/unit/runs/permits.test.ts: permits of runs > go back when their run does not know of them, unless it was given them since it asked',
   },
   {
     seed: 20261130002752,
     showed: 'a run that was reset gave the permit of a machine back that it had left broken: that counted as well',
     heldBy:
-      'test/unit/runs/permits.test.ts: permits of runs on SQLite > are fewer by the machines that are in maintenance, broken, or left broken by a run until another succeeds on them',
+      'test/unit/runs/permits.test.ts: permits of runs > are fewer by the machines that are in maintenance, broken, or left broken by a run until another succeeds on them',
   },
 ];
