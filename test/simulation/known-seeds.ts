@@ -333,12 +333,12 @@ export const KNOWN_SEEDS: readonly KnownSeed[] = [
     showed:
       'a run waited for ever for permits of its own that a restored store had brought back; 20261130002611: after a reset',
     heldBy:
-      'test/unit/runs/permits.test.ts: permits of runs > go back when their run does not know of them, unless it was given them since it asked',
+      'test/unit/runs/permits.test.ts: go back when their run does not know of them, unless it was given them since it asked',
   },
   {
     seed: 20261130002752,
     showed: 'a run that was reset gave the permit of a machine back that it had left broken: that counted as well',
     heldBy:
-      'test/unit/runs/permits.test.ts: permits of runs > are fewer by the machines that are in maintenance, broken, or left broken by a run until another succeeds on them',
+      'test/unit/runs/permits.test.ts: are fewer by the machines that are in maintenance, broken, or left broken by a run until another succeeds on them',
   },
 ];
