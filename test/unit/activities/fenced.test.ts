@@ -301,19 +301,22 @@ it.each([
   ['close_graph_run', { cluster: 1 }, { transaction: 99 }],
   // The number of its transaction is another run's now.
   ['close_graph_run', { cluster: 1 }, {}],
-] as const)('%s of a run of which a restored store has only the claim gives that back', async (name, subject, named) => {
-  const forgotten = { workflowId: 'deploy_site:dc1', runId: 'r4' };
-  await store.claims.release(subject, others);
-  await store.claims.claim(subject, { ...forgotten, executionId: forgotten.runId });
-  const environment = new MockActivityEnvironment(
-    { workflowExecution: forgotten },
-    { logger: new DefaultLogger('ERROR') },
-  );
-  const work = activities[name] as (request: unknown) => Promise<unknown>;
-  const request = { ...requests[name], run_id: forgotten.runId, ...named };
-  await expect(environment.run(work, request)).rejects.toMatchObject({ type: 'ClaimLost', nonRetryable: true });
-  expect(await store.claims.holder(subject)).toBeNull();
-});
+] as const)(
+  '%s of a run of which a restored store has only the claim gives that back',
+  async (name, subject, named) => {
+    const forgotten = { workflowId: 'deploy_site:dc1', runId: 'r4' };
+    await store.claims.release(subject, others);
+    await store.claims.claim(subject, { ...forgotten, executionId: forgotten.runId });
+    const environment = new MockActivityEnvironment(
+      { workflowExecution: forgotten },
+      { logger: new DefaultLogger('ERROR') },
+    );
+    const work = activities[name] as (request: unknown) => Promise<unknown>;
+    const request = { ...requests[name], run_id: forgotten.runId, ...named };
+    await expect(environment.run(work, request)).rejects.toMatchObject({ type: 'ClaimLost', nonRetryable: true });
+    expect(await store.claims.holder(subject)).toBeNull();
+  },
+);
 
 describe('a step that has the claim, before its first change', () => {
   const claim = { ...ours, executionId: ours.runId, generation: 1, claimedAt: AT };
