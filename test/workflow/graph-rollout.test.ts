@@ -163,7 +163,7 @@ describe('a run of graphs on nodes with a rollout', () => {
     expect(graph.closed[0]!.report).toMatchObject({
       outcome: 'failed',
       failure: { kind: 'graph-failed', why: 'rollout' },
-      next_step: expect.stringContaining('sitewright cluster move CLUSTER --back'),
+      next_step: expect.stringContaining('sitewright cluster move 1 --back'),
       graphs: [{ rollouts: [{ state: 'stopped', wave: 1 }] }],
     });
   });

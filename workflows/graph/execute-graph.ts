@@ -370,7 +370,7 @@ class GraphRun extends Run<GraphRunProgress, Opened, GraphRunResult> {
     await callActivity('close_graph_run', closing, bookkeeping(`close the run: ${outcome}`));
   }
   protected explain(why: GraphRunFailure) {
-    return explainGraphRunFailure(why, this.progress.transaction);
+    return explainGraphRunFailure(why, this.progress.input.cluster, this.progress.transaction);
   }
   protected result(): GraphRunResult {
     const { input, outcome, transaction } = this.progress;

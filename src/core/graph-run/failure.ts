@@ -53,13 +53,17 @@ export function describeGraphRunFailure(failure: GraphRunFailure): string {
   }
 }
 
-/** Why a run failed, and the operator's next step. `transaction` is that of the run, if it has one. */
-export const explainGraphRunFailure = (failure: GraphRunFailure, transaction: number | null): Explained => ({
+/** Why a run of a cluster failed, and the operator's next step. `transaction` is that of the run, if it has one. */
+export const explainGraphRunFailure = (
+  failure: GraphRunFailure,
+  cluster: number,
+  transaction: number | null,
+): Explained => ({
   reason: describeGraphRunFailure(failure),
-  next_step: nextStep(failure, transaction),
+  next_step: nextStep(failure, cluster, transaction),
 });
 
-function nextStep(failure: GraphRunFailure, transaction: number | null): string {
+function nextStep(failure: GraphRunFailure, cluster: number, transaction: number | null): string {
   switch (failure.kind) {
     case 'invalid-input':
     case 'claim-lost':
@@ -79,7 +83,7 @@ function nextStep(failure: GraphRunFailure, transaction: number | null): string 
     case 'graph-failed': {
       const back =
         failure.why === 'rollout'
-          ? 'take the version back: sitewright cluster move CLUSTER --back, then run the graph again. Or '
+          ? `take the version back ('sitewright cluster move ${cluster} --back') and run the graph again; or `
           : '';
       return transaction === null
         ? `${back}fix the named nodes, then start again`

@@ -28,7 +28,7 @@ export function reportGraphRun(progress: GraphRunProgress): GraphRunReport {
     {
       cluster: input.cluster,
       transaction,
-      ...reportAny(progress, (failure) => explainGraphRunFailure(failure, transaction)),
+      ...reportAny(progress, (failure) => explainGraphRunFailure(failure, input.cluster, transaction)),
       mode: modeOf(input),
       graphs,
       ...overriddenBy(input),

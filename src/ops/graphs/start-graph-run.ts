@@ -39,7 +39,7 @@ export async function startGraphRun(deps: OpsDependencies, input: GraphRunInput)
   const started = await startRun(deps, 'execute_graph', id, input, `${titleOfGraphRun(input, name)}${by}`);
   switch (started.kind) {
     case 'refused':
-      throw await refusalOf(deps, started.failure, explainGraphRunFailure(started.failure, null), cluster);
+      throw await refusalOf(deps, started.failure, explainGraphRunFailure(started.failure, cluster, null), cluster);
     case 'waiting':
       return { run: { ...started, cluster }, warnings: [] };
     case 'opened': {

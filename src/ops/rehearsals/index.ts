@@ -135,7 +135,12 @@ export class RehearsalOperations extends Service {
 
   #refused(run: RehearsedRun, failure: RunFailure | GraphRunFailure) {
     return run.kind === 'execute_graph'
-      ? refusalOf(this.deps, failure, explainGraphRunFailure(failure as GraphRunFailure, null), run.input.cluster)
+      ? refusalOf(
+          this.deps,
+          failure,
+          explainGraphRunFailure(failure as GraphRunFailure, run.input.cluster, null),
+          run.input.cluster,
+        )
       : refusalOf(
           this.deps,
           failure,
