@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { standingsOfSite } from '../../../src/clusters/site-standings.ts';
 import type { Limits } from '../../../src/core/permits/limits.ts';
 import { type LimitedSite, type PermitRequest, takePermits } from '../../../src/runs/permits.ts';
@@ -18,7 +18,13 @@ const wants = (run: string, names: readonly string[] = NAMES, more: Partial<Perm
   ...more,
 });
 
+/** Who came first has the turn: two requests of one millisecond have no order. */
+const pass = (ms: number): unknown => vi.setSystemTime(Date.now() + ms);
+
 describeStore('permits of runs', (backend) => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }));
+  afterEach(() => void vi.useRealTimers());
+
   /** A site in service; run `a` has the site, run `b` its cluster. */
   async function withRuns(store: Store): Promise<Store> {
     await store.sites.create({ name: 'dc1' });
@@ -40,6 +46,7 @@ describeStore('permits of runs', (backend) => {
     });
     expect((await takePermits(store, TWO, wants('a', ['n1', 'n2']))).granted).toEqual(['n1', 'n2']);
     // What falls to a run that waits is left to it.
+    pass(1);
     expect((await takePermits(store, TWO, wants('a', ['n3'], { done: ['n1'] }))).granted).toEqual([]);
     expect((await takePermits(store, TWO, wants('b', ['n4'], { work: 'tasks' }))).granted).toEqual(['n4']);
     expect(await store.permits.holds('dc1', 'b', 'n4')).toBe(true);
@@ -98,14 +105,10 @@ describeStore('permits of runs', (backend) => {
     const ONE = limited({ out_of_service: [{ per: 'site', at_most: 1 }] });
     await takePermits(store, ONE, wants('a', ['n1']));
     await takePermits(store, ONE, wants('b', ['n2'], { work: 'tasks' }));
+    pass(1);
     expect((await takePermits(store, ONE, wants('a', ['n3'], { done: ['n1'] }))).granted).toEqual([]);
-    vi.useFakeTimers({ toFake: ['Date'] });
-    try {
-      vi.setSystemTime(Date.now() + 31_000);
-      expect((await takePermits(store, ONE, wants('a', ['n3']))).granted).toEqual(['n3']);
-    } finally {
-      vi.useRealTimers();
-    }
+    pass(31_000);
+    expect((await takePermits(store, ONE, wants('a', ['n3']))).granted).toEqual(['n3']);
   });
 
   it('are never more than the limits allow, however many processes ask at the same moment', async () => {
