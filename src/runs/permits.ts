@@ -63,8 +63,18 @@ async function decide(
       ...{ site, machine, runId: run, work, state: 'failed', counted: true, since: at, askedAt: at },
     })),
   );
-  if (known !== undefined) await forgetUnknown(permits, site, run, work, known);
-  const { facts, rows } = await factsOf(within, limited);
+  const rows = await permits.list();
+  const unknown = known === undefined ? [] : unknownIn(rows, site, run, work, known);
+  await permits.remove(
+    site,
+    run,
+    unknown.map(({ machine }) => machine),
+  );
+  const facts = await factsOf(
+    within,
+    limited,
+    rows.filter((row) => !unknown.includes(row)),
+  );
   const own = rows.filter((row) => row.runId === run && row.site === site && row.state === 'waiting');
   const since = own[0]?.since ?? at;
   const me: Wanting = { run, work, machines: wants, since: Date.parse(since) };
@@ -88,41 +98,33 @@ async function decide(
   };
 }
 
-/** A run would wait for itself, for ever, because of permits that it does not know of. */
-async function forgetUnknown(
-  permits: StorePorts['permits'],
+/** Permits that their run does not know of: it would wait for itself, for ever. */
+function unknownIn(
+  rows: readonly PermitRow[],
   site: string,
   run: string,
   work: PermitWork,
   known: NonNullable<PermitRequest['known']>,
-): Promise<void> {
+): readonly PermitRow[] {
   const knows = new Set(known.machines);
   const isOwn = (row: PermitRow): boolean =>
     row.site === site && row.runId === run && row.work === work && row.state === 'held';
-  const unknown = (await permits.list()).filter(
-    (row) => isOwn(row) && !knows.has(row.machine) && Date.parse(row.since) < known.at,
-  );
-  await permits.remove(
-    site,
-    run,
-    unknown.map(({ machine }) => machine),
-  );
+  return rows.filter((row) => isOwn(row) && !knows.has(row.machine) && Date.parse(row.since) < known.at);
 }
 
-async function factsOf(within: StorePorts, limited: LimitedSite) {
+/** @param rows all permits that count */
+async function factsOf(within: StorePorts, limited: LimitedSite, rows: readonly PermitRow[]): Promise<PermitFacts> {
   const { site, limits } = limited;
-  const rows = await within.permits.list();
-  const facts: PermitFacts = {
+  return {
     ...{ site, limits, offset: zoneOffset },
     machines: await machinesWith(within, limited, rows),
     held: rows.filter(({ state }) => state === 'held').map(({ runId, ...permit }) => ({ ...permit, run: runId })),
   };
-  return { facts, rows };
 }
 
 /** How many of these machines could be changed at a time, if nothing else were and the calendar allowed it. */
 export async function roomFor(store: StorePorts, site: LimitedSite, machines: readonly string[]): Promise<number> {
-  const { facts } = await factsOf(store, site);
+  const facts = await factsOf(store, site, await store.permits.list());
   return boundOf({ ...facts, held: [] }, 'deploy', machines);
 }
 
